@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
-from ipaddress import IPv6Network, ip_address, ip_network
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from secrets import token_urlsafe
 from typing import Any, TypeVar
 from uuid import UUID
@@ -35,6 +35,7 @@ OVERLAP_MAX = timedelta(days=90)
 SCOPES: dict[str, Role] = {"wiki:read": Role.READER, "wiki:write": Role.MEMBER, "wiki:admin": Role.ADMIN}
 """The scopes of OAuth and of API keys, the weakest first, each with the role that it allows."""
 Named = TypeVar("Named", str, UUID)
+Network = IPv4Network | IPv6Network
 KEY = re.compile(r"cairn_[A-Za-z0-9_-]{43}")
 
 
@@ -207,19 +208,27 @@ def network(text: str) -> str:
             f"`{text[:50]}` is not a network. Write it as 203.0.113.0/24 or 2001:db8::/32, or give an address.",
             "networks",
         ) from None
-    if isinstance(found, IPv6Network) and found.prefixlen >= 96 and (first := found.network_address.ipv4_mapped):
-        return str(ip_network((first, found.prefixlen - 96)))
-    return str(found)
+    return str(unmapped(found))
+
+
+def unmapped(network: Network) -> Network:
+    """Return a network of IPv4 addresses in the form of IPv6 as an IPv4 network, and any other one unchanged."""
+    if isinstance(network, IPv6Network) and network.prefixlen >= 96 and (first := network.network_address.ipv4_mapped):
+        return IPv4Network((first, network.prefixlen - 96))
+    return network
 
 
 def is_within(address: str | None, networks: Sequence[str]) -> bool:
-    """Return whether an address is in one of the networks. An unknown address is in none."""
+    """Return whether an address is in one of the networks. An unknown address is in none.
+
+    Networks that were stored by an older release may be in the form of IPv6, too.
+    """
     try:
         found = ip_address(address or "")
     except ValueError:
         return False
     mapped = getattr(found, "ipv4_mapped", None) or found
-    return any(mapped in ip_network(allowed) for allowed in networks)
+    return any(mapped in unmapped(ip_network(allowed)) for allowed in networks)
 
 
 def role_of_scopes(scopes: Any) -> Role | None:

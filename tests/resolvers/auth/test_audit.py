@@ -1,6 +1,7 @@
 """The audit log: which events are recorded for whom, and that a flood of refusals adds few rows."""
 
 import asyncio
+from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from uuid import UUID
@@ -214,6 +215,21 @@ async def test_a_key_is_accepted_only_from_its_networks(
     await credentials.log.store()
     assert len(await recorded_events(database, tenant_id, outcome="refused")) == (not is_let_in)
     assert ((await list_api_keys(database, tenant_id))[0].used_at is not None) is is_let_in
+
+
+@pytest.mark.parametrize(
+    ("stored", "is_let_in"),
+    [("::ffff:203.0.113.0/120", True), ("::ffff:cb00:7107/128", True), ("::ffff:203.0.114.0/120", False)],
+)
+async def test_a_network_that_an_older_release_stored_in_the_form_of_ipv6_lets_ipv4_in(
+    database: Database, tenant_id: UUID, mara_id: UUID, stored: str, is_let_in: bool
+) -> None:
+    issued = await create_api_key(database, tenant_id, "x", Role.READER, [mara_id])
+    async with database.connection() as connection:
+        await connection.raw.execute("UPDATE api_keys SET networks = $1 WHERE id = $2", [stored], issued.id)
+    CLIENT_ADDRESS.set("203.0.113.7")
+    with nullcontext() if is_let_in else pytest.raises(Forbidden, match="network"):
+        await Credentials(database, Tokens()).scope(f"Bearer {issued.key}")
 
 
 @pytest.mark.parametrize("limits", [KeyLimits(["wiki:all"]), KeyLimits((), ["203.0.113.1/24"]), KeyLimits()])
