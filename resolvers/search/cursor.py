@@ -4,7 +4,6 @@ import binascii
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isfinite
 from uuid import UUID
 from zlib import crc32
 
@@ -14,6 +13,7 @@ from ..errors import BadInput
 from .interpretation import InterpretedQuery
 
 LONGEST = 20_000  # characters
+SCORE_END = 253_402_300_800.0  # the year 10,000: the score of a page in a list is the time of its last change
 MARK = 8  # hexadecimal digits of an id, all of them random: enough to distinguish a few hundred pages
 
 
@@ -64,7 +64,7 @@ def read_cursor(search: str, text: str) -> SearchCursor:
             raise ValueError
         state = orjson.loads(urlsafe_b64decode(text.encode("ascii")))
         search_hash, score, page_id, pages, length, found, is_wide, shown = state
-        if type(shown) is not str or not (type(score) is type(length) is float and isfinite(score)):
+        if type(shown) is not str or not (type(score) is type(length) is float and abs(score) < SCORE_END):
             raise ValueError
         if not 1 <= length < 2**31:
             raise ValueError

@@ -12,6 +12,7 @@ from content.search.words import ANALYSER
 from resolvers.errors import BadInput
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import archive_page, create_page
+from resolvers.search.cursor import LONGEST
 from resolvers.search.lexemes import fold
 from resolvers.search.request import Filter
 from resolvers.transactions.transaction import writing
@@ -312,6 +313,21 @@ async def test_a_forged_cursor_is_refused(library: Wiki, change: dict[int, Any])
     with pytest.raises(BadInput) as refused:
         await search_wiki(library, "barbecue", first=1, after=urlsafe_b64encode(orjson.dumps(forged)).decode())
     assert refused.value.field == "after"
+
+
+@pytest.mark.parametrize("score", [1e300, -1e300, 1e12])
+async def test_a_forged_cursor_after_an_impossible_time_is_refused(library: Wiki, score: float) -> None:
+    state = orjson.loads(urlsafe_b64decode((await search_wiki(library, "type:topic", first=1)).hits[0].cursor))
+    forged = urlsafe_b64encode(orjson.dumps([state[0], score, *state[2:]])).decode()
+    with pytest.raises(BadInput, match="not a cursor"):
+        await search_wiki(library, "type:topic", first=1, after=forged)
+
+
+async def test_a_cursor_that_is_too_long_is_refused(library: Wiki) -> None:
+    state = orjson.loads(urlsafe_b64decode((await search_wiki(library, "barbecue", first=1)).hits[0].cursor))
+    long = urlsafe_b64encode(orjson.dumps([*state[:-1], "0" * LONGEST])).decode()
+    with pytest.raises(BadInput, match="not a cursor"):
+        await search_wiki(library, "barbecue", first=1, after=long)
 
 
 async def test_a_date_operator_alone_lists_and_counts_all_pages(library: Wiki) -> None:
