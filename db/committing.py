@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Coroutine
+from contextlib import suppress
 from contextvars import ContextVar
 from types import TracebackType
 from typing import Any
@@ -91,7 +92,7 @@ async def commit(connection: asyncpg.Connection, statements: str) -> None:
 
 
 async def run_to_end(work: Coroutine[Any, Any, None]) -> None:
-    """Run a coroutine to its end, even if this task is cancelled, and only then raise CancelledError.
+    """Run a coroutine to its end, however often this task is cancelled, and only then raise CancelledError.
 
     It does what waiting with `asyncio.shield` does, in half the time.
     """
@@ -101,7 +102,9 @@ async def run_to_end(work: Coroutine[Any, Any, None]) -> None:
     try:
         await ended
     except asyncio.CancelledError:
-        await asyncio.wait({task})
+        while not task.done():
+            with suppress(asyncio.CancelledError):
+                await asyncio.wait({task})
         task.exception()  # retrieved, so that asyncio does not log it: the cancellation is raised instead
         raise
     task.result()
