@@ -1,5 +1,6 @@
 """Files are read as text, sentences addressed to agents are flagged, and a digest describes a file."""
 
+import json
 import sys
 from zlib import compress
 
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from content.ingest.digest import SUMMARY_MAX, digest
 from content.ingest.extraction import HTML, PDF, TEXT, Unreadable, extract, media_type_of, tidy
 from content.ingest.flags import FLAGS_MAX, flags
+from content.limits import CONTENT
 from lib.processes import ProcessTimeout, run_bounded
 
 READER = [sys.executable, "-I", "-m", "content.ingest.extraction"]
@@ -80,15 +82,25 @@ def test_any_bytes_are_read_or_refused(data: bytes, media_type: str) -> None:
     assert tidy(text) == text
 
 
+NO_PDF = "this is no PDF that can be read: "
+
+
 @pytest.mark.parametrize(
-    "data",
-    [b"<div>" * 200_000, b"%PDF-1.4\n" + b"1 0 obj << /Kids [1 0 R] >>\n" * 50_000, pdf("x" * 10)[:-200]],
-    ids=["nested", "looping", "cut"],
+    ("data", "reason"),
+    [
+        (b"<div>" * 200_000, "it is nested too deeply"),
+        (b"%PDF-1.4\n" + b"1 0 obj << /Kids [1 0 R] >>\n" * 50_000, NO_PDF),
+        (pdf("x" * 10)[:-200], NO_PDF),
+        (b"<p>" + b"word " * (CONTENT.maximum // 5 + 1), "its text has 1,000,00"),
+        (b"<p><img src=a.png>", "there is no text in it"),
+    ],
+    ids=["nested", "looping", "cut", "long", "empty"],
 )
-async def test_a_hostile_file_fails_or_is_read_in_its_own_process(data: bytes) -> None:
+async def test_a_hostile_file_is_refused_with_the_reason(data: bytes, reason: str) -> None:
     kind = PDF if data.startswith(b"%PDF") else HTML
     code, output = await run_bounded([*READER, kind], data, 60, 1_000_000)
-    assert code != 0 or b'"error"' in output or b'"text"' in output
+    assert code == 0
+    assert json.loads(output)["error"].startswith(reason)
 
 
 async def test_a_process_that_takes_too_long_is_killed() -> None:

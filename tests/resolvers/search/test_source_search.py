@@ -141,9 +141,17 @@ async def test_snippets_highlight_the_words(evidence: Wiki) -> None:
     assert [snippet.text[start : start + length] for start, length in snippet.highlights] == ["celadon", "glaze"]
 
 
-@pytest.mark.parametrize("text", ["", "  ", "?!", '"', "-kiln", "the", "zzzz", "\x00", "x" * 5000, "kiln " * 500])
-async def test_no_search_text_raises_an_error(evidence: Wiki, text: str) -> None:
-    await search(evidence, text, with_snippets=True)
+@pytest.mark.parametrize(
+    ("text", "is_found"),
+    [
+        ("", False), ("  ", False), ("?!", False), ('"', False), ("-kiln", False), ("the", False), ("zzzz", False),
+        ("\x00", False), ("x" * 5_000, False), ("kiln " * 500, True), ("\x00 kiln", True), ("\ud800 kiln", True),
+    ],
+)  # fmt: skip
+async def test_odd_search_texts_find_what_their_words_find(evidence: Wiki, text: str, is_found: bool) -> None:
+    found = await search(evidence, text, with_snippets=True)
+    assert texts(found)[:1] == ["The celadon glaze needs a hot kiln."] * is_found
+    assert [bool(hit.snippet and hit.snippet.highlights) for hit in found.hits[:1]] == [True] * is_found
 
 
 async def retain_daily(wiki: Wiki, *statements: str) -> None:
