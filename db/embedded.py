@@ -63,7 +63,7 @@ SETTINGS = {
     "log_min_messages": "error",
     "log_min_error_statement": "panic",  # statements contain users' texts
 }
-LOG_MOST = 10_000_000  # bytes, after which the log is moved to postgres.log.1, whose former content is lost
+LOG_MAX = 10_000_000  # bytes, after which the log is moved to postgres.log.1, whose former content is lost
 LOOKED_EVERY = 2.0  # seconds between two checks whether the server runs
 LOOKED_SELDOM = 16.0  # the longest pause between two checks, when the server repeatedly could not be started
 THROWAWAY = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
@@ -152,7 +152,7 @@ class EmbeddedServer:
     def rotate_log(self) -> None:
         """Copy a large log to postgres.log.1 and truncate it. The server keeps the file open and appends to it."""
         with suppress(OSError):
-            if self.log.stat().st_size > LOG_MOST:
+            if self.log.stat().st_size > LOG_MAX:
                 shutil.copyfile(self.log, self.log.with_suffix(".log.1"))
                 os.truncate(self.log, 0)
 

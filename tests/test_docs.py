@@ -12,9 +12,9 @@ ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 DECISIONS = DOCS / "decisions"
 BANNED_WORDS = ROOT / "tests" / "style" / "banned_words.txt"
-MOST_WORDS = 20_000
-MOST_WORDS_OF_A_DECISION = 350
-MOST_DECISIONS = 20
+WORDS_MAX = 20_000
+DECISION_WORDS_MAX = 350
+DECISIONS_MAX = 20
 LINK = re.compile(r"!?\[[^\]]*\]\(([^()\s]+(?:\([^()\s]*\))?)\)")
 FENCED = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
 CODE = re.compile(r"`[^`\n]+`")
@@ -59,7 +59,7 @@ def broken_links(page: Path) -> Iterator[str]:
 
 def test_the_documentation_is_short() -> None:
     counted = {page: words(page) for page in DOCS.rglob("*.md") if DECISIONS not in page.parents}
-    assert sum(counted.values()) <= MOST_WORDS, sorted(counted.items(), key=lambda one: -one[1])[:10]
+    assert sum(counted.values()) <= WORDS_MAX, sorted(counted.items(), key=lambda one: -one[1])[:10]
 
 
 def test_every_page_is_in_the_index_of_its_folder() -> None:
@@ -76,13 +76,13 @@ def test_every_link_leads_somewhere(page: Path) -> None:
 
 def test_decisions_are_few_short_and_of_one_form() -> None:
     decisions = sorted(DECISIONS.glob("*.md"))
-    assert len(decisions) <= MOST_DECISIONS
+    assert len(decisions) <= DECISIONS_MAX
     for number, decision in enumerate(decisions, 1):
         assert decision.name.startswith(f"{number:04d}-")
         text = decision.read_text(encoding="utf-8")
         assert text.startswith(f"# {number}. ")
         assert re.findall(r"^## (.+)$", text, re.MULTILINE) == DECISION_HEADINGS, decision.name
-        assert words(decision) <= MOST_WORDS_OF_A_DECISION, decision.name
+        assert words(decision) <= DECISION_WORDS_MAX, decision.name
 
 
 def banned_words() -> re.Pattern[str]:

@@ -238,7 +238,7 @@ def check_activity(server: Any) -> Iterator[Finding]:
     if server["is_standby"]:
         message = "The server is a standby, which takes no writes."
         yield failed("database", message, "Set CAIRN_DATABASE_URL to the primary.")
-    used, limit = server["connections"], server["connections_most"]
+    used, limit = server["connections"], server["max_connections"]
     if used > CONNECTIONS_SHARE_MAX * limit:
         yield warned("connections", f"{used} of {limit} are open.", "Lower CAIRN_POOL_SIZE, or raise max_connections.")
     else:

@@ -53,7 +53,7 @@ def inspect_database(settings: Settings, dsn: str) -> dict[str, Any]:
         "failedJobs": counts.failed_jobs,
         "bytes": counts.bytes,
         "connections": counts.connections,
-        "maxConnections": counts.connections_most,
+        "maxConnections": counts.max_connections,
     }
 
 

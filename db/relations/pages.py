@@ -56,7 +56,7 @@ from .references import foreign_row, id_among, rows_by_id
 
 LAST = "\U0010ffff"
 """The last character: all names that begin with a prefix are below prefix + LAST."""
-STUB_MOST: ColumnElement[Any] = literal_column("1")
+STUB_MAX: ColumnElement[Any] = literal_column("1")
 
 
 def active(page: FromClause) -> ColumnElement[bool]:
@@ -184,7 +184,7 @@ def source_count(page: OuterRow) -> ColumnElement[Any]:
 
 def is_stub(page: OuterRow) -> ColumnElement[Any]:
     """Return whether the page cites at most one source."""
-    return source_count(page) <= STUB_MOST
+    return source_count(page) <= STUB_MAX
 
 
 def memory_count(page: OuterRow) -> ColumnElement[Any]:

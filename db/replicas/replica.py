@@ -29,7 +29,7 @@ SOONEST, SOON, SELDOM = 0.002, 0.02, 0.25
 SILENT = 4.0  # seconds without a position of the primary after which the lag is unknown and counts as this silence
 FAR = 2**30  # bytes of log beyond the last known position of the primary; no client can have got such a position
 PENDING = 600  # number of positions of the primary that are kept until the replica has replayed them
-PAUSE, PAUSE_MOST = 0.25, 30.0  # seconds before a failed replica is tried again: at first, and doubled at most
+PAUSE, PAUSE_MAX = 0.25, 30.0  # seconds before a failed replica is tried again: at first, and doubled at most
 STEADY = 60.0  # seconds of service after which the pause after a failure is the first one again
 OF_STATEMENT = ("22", "54")  # classes of SQLSTATE that the primary would return too: data errors and program limits
 CONFLICT = "40"  # class of SQLSTATE of a read that conflicts with the replay of the log
@@ -186,7 +186,7 @@ class Replica:
                 if not isinstance(error, NoReplica):
                     self.pool.terminate_lent()
             await asyncio.sleep(self.pause)
-            self.pause = min(2 * self.pause, PAUSE_MOST)
+            self.pause = min(2 * self.pause, PAUSE_MAX)
 
     async def follow(self) -> None:
         """Query the position of the replica periodically. Return when a read has failed. Raises NoReplica."""

@@ -16,7 +16,7 @@ from lib.lru import LRU
 from ..errors import BadInput, Unavailable
 from .embedder import Vector
 
-BATCH_MOST = 256
+BATCH_MAX = 256
 TEXT_LONGEST = 4_000  # characters of a text that is embedded
 TEXT_SHORTEST = 200  # characters of a text below which it is not refused for its length
 MAYBE_TOO_LONG = frozenset({400, 413, 422})  # statuses by which servers refuse more tokens than their model takes
@@ -52,7 +52,7 @@ class EmbeddingServer:
     ) -> None:
         """`timeout` bounds a request of the job, and `wait` that of a query, both in seconds."""
         self.url, self.model, self.dimensions = endpoint(url), model, dimensions
-        self.timeout, self.wait, self.batch = timeout, wait, max(1, min(batch, BATCH_MOST))
+        self.timeout, self.wait, self.batch = timeout, wait, max(1, min(batch, BATCH_MAX))
         self.headers = {"Authorization": f"Bearer {key}"} if key else {}
         self.tls = httpx.create_ssl_context(trust_env=False)  # reading the certificates takes 20 ms
         self.questions: LRU[Vector] = LRU(QUESTIONS_KEPT)

@@ -26,7 +26,7 @@ from .server import TEXT_LONGEST
 
 EMBEDDINGS = statements("search/embeddings")
 TRIGGER = "embed"
-DIMENSIONS_MOST = 4_000  # the limit of a pgvector index with half precision
+DIMENSIONS_MAX = 4_000  # the limit of a pgvector index with half precision
 FIRST = UUID(int=0)
 KINDS = ("page", "passage")
 NO_VECTOR = (
@@ -50,8 +50,8 @@ async def enable(database: Database, dimensions: int) -> None:
 
     It can be repeated, and does not block writes. Raises BadInput for an invalid number, Unavailable without pgvector.
     """
-    if not 1 <= dimensions <= DIMENSIONS_MOST:
-        raise BadInput(f"This must lie between 1 and {DIMENSIONS_MOST:,}.", "CAIRN_EMBEDDING_DIMENSIONS")
+    if not 1 <= dimensions <= DIMENSIONS_MAX:
+        raise BadInput(f"This must lie between 1 and {DIMENSIONS_MAX:,}.", "CAIRN_EMBEDDING_DIMENSIONS")
     async with database.administering() as connection:
         if not await connection.fetchval("SELECT EXISTS (SELECT FROM pg_available_extensions WHERE name = 'vector')"):
             raise Unavailable(NO_VECTOR)

@@ -168,7 +168,7 @@ async def diary(
             ends=[after, *midnight[:-1]],
             actions=list(ACTIONS),
             limit=min(lines, LINES_MAX),
-            most_logged=LOGGED_MAX + 1,
+            max_logged=LOGGED_MAX + 1,
         )
     shown = [day_from(day, list(same)) for day, same in groupby(rows, lambda row: row["day"])]
     return Diary(first, last, "\n".join(render_diary(first, last, shown, zone)), shown)

@@ -106,7 +106,7 @@ async def context_pack(database: Database, scope: Scope, request: ContextRequest
         pages = [hit.found.page_id for hit in found.hits if isinstance(hit.found, SearchHit)]
         sections = await connection.all(
             PACKS["find_sections"], tenant_id=scope.tenant_id, page_ids=list(dict.fromkeys([*kinds, *pages])),
-            longest=SECTION_MAX, most_claims=SHOWN_MAX,
+            longest=SECTION_MAX, max_claims=SHOWN_MAX,
         )  # fmt: skip
         places = await passage_places(connection, scope, found.hits)
     origins: dict[str, Origin] = {}

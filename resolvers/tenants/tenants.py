@@ -126,7 +126,7 @@ class Inventory:
     failed_jobs: int
     bytes: int
     connections: int
-    connections_most: int
+    max_connections: int
 
 
 async def inventory(database: Database) -> Inventory:

@@ -27,7 +27,7 @@ from .webhooks import SECRET_PREFIX, event_of
 
 SECONDS = 15.0  # for a whole request
 AGENT = "cairn-webhooks"
-READ_MOST = 16_384  # bytes of a response that are read and discarded, so that the connection can be reused
+READ_MAX = 16_384  # bytes of a response that are read and discarded, so that the connection can be reused
 
 
 class NotSent(Exception):
@@ -93,7 +93,7 @@ class WebhookClient:
                 read = 0
                 async for piece in answer.aiter_raw():
                     read += len(piece)
-                    if read > READ_MOST:
+                    if read > READ_MAX:
                         break
         except TimeoutError:
             raise NotSent(f"the receiver took more than {self.seconds:g} seconds") from None

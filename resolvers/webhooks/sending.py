@@ -38,7 +38,7 @@ COOLING = 2.0  # seconds in which a process claims no further queue of a webhook
 BATCH = 20
 IDLE = 1.0  # seconds between two searches for due queues
 TROUBLE = 5.0  # seconds before the next search if Postgres did not respond
-PAUSE, PAUSE_FACTOR, PAUSE_MOST = 5.0, 3.0, 6 * 3600.0  # seconds between attempts: the first, their factor, at most
+PAUSE, PAUSE_FACTOR, PAUSE_MAX = 5.0, 3.0, 6 * 3600.0  # seconds between attempts: the first, their factor, at most
 HASTENED = timedelta(minutes=1)  # the longest pause of the other queues once a receiver accepts deliveries again
 DISABLED_AFTER = timedelta(days=5)
 GONE = 410
@@ -64,7 +64,7 @@ class Claim:
 
 def pause_after(attempts: int) -> timedelta:
     """Return the pause after this number of attempts: it grows exponentially, with random jitter."""
-    seconds = min(PAUSE * PAUSE_FACTOR ** min(attempts - 1, 20), PAUSE_MOST)
+    seconds = min(PAUSE * PAUSE_FACTOR ** min(attempts - 1, 20), PAUSE_MAX)
     return timedelta(seconds=seconds * random.uniform(0.8, 1.2))
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from db.embedded import LOG_MOST, EmbeddedServer, EmbeddedServerFailed
+from db.embedded import LOG_MAX, EmbeddedServer, EmbeddedServerFailed
 from db.system_account import SystemAccount
 
 Start = Callable[[], "subprocess.Popen[str]"]
@@ -301,9 +301,9 @@ async def test_a_large_log_is_rotated_while_the_server_runs(used_dir: Path) -> N
     with server as dsn, server.keep_running():
         connection = await asyncpg.connect(dsn)
         with log.open("ab") as file:
-            file.write(b"x" * (LOG_MOST + 1))
+            file.write(b"x" * (LOG_MAX + 1))
         await wait_until(lambda: log.stat().st_size == 0)
-        assert (used_dir / "postgres.log.1").stat().st_size > LOG_MOST
+        assert (used_dir / "postgres.log.1").stat().st_size > LOG_MAX
         with pytest.raises(asyncpg.DivisionByZeroError):
             await connection.execute("SELECT 1 / 0")
         await wait_until(lambda: b"division by zero" in log.read_bytes())

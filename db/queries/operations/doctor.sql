@@ -3,7 +3,7 @@
 SELECT extract(epoch FROM clock_timestamp()) AS clock, pg_is_in_recovery() AS is_standby,
     (SELECT age(datfrozenxid) FROM pg_database WHERE datname = current_database()) AS transaction_age,
     (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend') AS connections,
-    CAST(current_setting('max_connections') AS integer) AS connections_most,
+    CAST(current_setting('max_connections') AS integer) AS max_connections,
     (
         SELECT count(*) FROM pg_stat_activity
         WHERE datname = current_database() AND xact_start < now() - interval '10 minutes' AND pid <> pg_backend_pid()

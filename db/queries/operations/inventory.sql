@@ -8,7 +8,7 @@ SELECT (SELECT count(*) FROM owners WHERE tenant_id = :tenant_id) AS owners,
 -- Return the size of the database in bytes, the number of connections, and the limit of the server.
 SELECT pg_database_size(current_database()) AS bytes,
        (SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()) AS connections,
-       CAST(current_setting('max_connections') AS integer) AS connections_most;
+       CAST(current_setting('max_connections') AS integer) AS max_connections;
 
 -- name: sample_tenants
 -- List some tenants, always the same ones.

@@ -65,7 +65,7 @@ WITH days AS (
         SELECT a.at, a.action, a.page_id, a.actor_kind, a.actor_id FROM activity AS a
         WHERE a.tenant_id = :tenant_id AND a.owner_id = :owner_id AND a.at >= days.begins AND a.at < days.ends
         ORDER BY a.at DESC, a.id DESC
-        LIMIT :most_logged
+        LIMIT :max_logged
     ) AS line
 ), grouped AS (
     SELECT

@@ -31,7 +31,7 @@ SELECT p.id AS page_id, p.owner_id, p.type, p.slug, p.title, s.id, s.section_slu
             SELECT c.fact, c.replacement, c.superseded_on FROM superseded_claims AS c
             WHERE c.tenant_id = CAST(:tenant_id AS uuid) AND c.page_id = p.id AND c.withdrawn_at IS NULL
             ORDER BY c.superseded_on DESC, c.id DESC
-            LIMIT CAST(:most_claims AS integer)
+            LIMIT CAST(:max_claims AS integer)
         ) AS claim
     ) AS claims
 FROM pages AS p

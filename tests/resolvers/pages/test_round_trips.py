@@ -21,7 +21,7 @@ from tests.postgres_proxy import Proxy
 from tests.wiki import Wiki, check_derived_rows
 
 STATEMENTS_MAX = 12
-MOST_WITH_OTHERS = 36
+STATEMENTS_WITH_OTHERS_MAX = 36
 """The limit for a write that also rewrites other pages: at 250 ms for a round trip it takes less than 10 seconds."""
 Work = Callable[[Database, Scope, UUID], Awaitable[object]]
 
@@ -104,8 +104,8 @@ async def test_a_page_is_written_in_few_round_trips(trips: Trips, wiki: Wiki, na
 async def test_a_rename_or_merge_rewrites_linking_pages_in_few_round_trips(trips: Trips, wiki: Wiki, name: str) -> None:
     """Thirty pages link to the renamed or merged page, and their texts get its new name."""
     cold, warm = await counted(trips, wiki, WRITES_WITH_OTHERS[name])
-    assert warm <= MOST_WITH_OTHERS
-    assert cold <= 2 * MOST_WITH_OTHERS
+    assert warm <= STATEMENTS_WITH_OTHERS_MAX
+    assert cold <= 2 * STATEMENTS_WITH_OTHERS_MAX
 
 
 async def counted(trips: Trips, wiki: Wiki, work: Callable[[Trips], Awaitable[object]]) -> tuple[int, int]:

@@ -15,7 +15,7 @@ from tests.schema.read_snapshots import FOLDER, POSTGRES, document, names, snaps
 
 ROOT = Path(__file__).parents[3]
 STORED = {"rest": ROOT / "app" / "rest" / "queries", "mcp": ROOT / "app" / "mcp" / "queries"}
-MOST_LINES = 80  # of a difference, in the message of a failed test
+LINES_MAX = 80  # of a difference, in the message of a failed test
 
 
 @pytest.fixture(scope="session")
@@ -56,7 +56,7 @@ def test_a_read_matches_its_snapshot(current: dict[str, str], is_known_planner: 
         stored, now = without_plan(stored), without_plan(now)
     if stored != now:
         difference = list(unified_diff(stored.splitlines(), now.splitlines(), f"{name}.sql", "now", lineterm="", n=2))
-        shown = "\n".join(difference[:MOST_LINES])
+        shown = "\n".join(difference[:LINES_MAX])
         pytest.fail(f"{name} differs from its snapshot. Run: make snapshots, and review the difference.\n{shown}")
 
 
