@@ -132,6 +132,18 @@ HONORIFICS = word_set(
     profesora doctora dottor dottore dottoressa professore professoressa
     """
 )
+# Words in small letters that begin the name of a street, a square or a school: `rue des Lavandières`.
+STREETS = word_set(
+    """
+    rue place avenue boulevard quai impasse chemin allée square école collège lycée salle
+    calle plaza avenida paseo camino callejón escuela colegio instituto
+    rua praça largo travessa beco estrada escola colégio
+    via piazza viale corso vicolo piazzale scuola liceo
+    """
+)
+OF = word_set("de du des la las los le del do da dos das della delle dello dei degli di")
+OF_GAP = re.compile(r"\s+(?:[ld]['’])?")  # before and between the words of such a name
+ROMANCE = frozenset({"fr", "es", "pt", "it"})
 LED = word_set("La Los Las El Le Les Il Lo")  # articles that belong to a name if they have a capital inside a sentence
 # The first word of names of places and churches. `São` is also a verb, and `St` a title.
 SAINTLY = word_set("são santo santa san saint sainte sankt sint st")
@@ -277,8 +289,23 @@ def _run(parts: Parts, start: int, end: int, language: str) -> CapitalRun | None
         first, last, opens = _shortened(words, first, last, opens=opens, language=language)
     if first == last or words[first].isdigit() or is_label(words, first):
         return None
+    if language in ROMANCE and (street := _street(parts, first)) is not None:
+        first, opens = street, False
     name = _without_possessive(_between(parts, first, last))
     return _told(name, parts, first, last, opens=opens, language=language) if _can_be_name(name) else None
+
+
+def _street(parts: Parts, first: int) -> int | None:
+    """Return the index of the word for a street or school that the name at this index belongs to, or None.
+
+    It is the index of `école` for `école des Tilleuls`, and of `place` for `place d'Armes`.
+    """
+    words, gaps = parts
+    at = first
+    while at and words[at - 1] in OF and OF_GAP.fullmatch(gaps[at]):
+        at -= 1
+    is_of = at < first or gaps[first].strip() in ("d'", "d’")
+    return at - 1 if is_of and at and words[at - 1] in STREETS and OF_GAP.fullmatch(gaps[at]) else None
 
 
 def _is_kept(words: list[str], first: int, last: int) -> bool:

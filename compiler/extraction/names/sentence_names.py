@@ -8,7 +8,7 @@ from content.languages import is_rare, is_unlisted
 
 from ..texts.language import SAMPLE, SPACELESS, STOPWORDS, is_clear, stops_of, word_set
 from ..texts.text import parted
-from .capitals import HONORIFICS, IMPERATIVES, PRESS, CapitalRun, runs
+from .capitals import HONORIFICS, IMPERATIVES, PRESS, ROMANCE, CapitalRun, runs
 from .common_nouns import GENERIC
 from .german_nouns import explained_noun, has_inner_capitals
 from .spaceless import extract_names
@@ -18,7 +18,6 @@ TERM = re.compile(r"[a-zß-ÿ][a-zß-ÿ0-9-]{3,}[a-zß-ÿ0-9]")  # five letters 
 MIXED = re.compile(r"[a-z]{1,2}[A-Z]{2,}[A-Za-z0-9]*|[a-z]+\d+[a-z]+")  # `eDNA`, `k3s`
 # `H3`, but no size of paper and no quarter of a year.
 CODE = re.compile(r"(?<![\w./-])(?!A[0-6]\b|Q[1-4]\b)[A-Z]\d{1,2}(?![\w%°/-]|[.,]\d| ?[%°€$£])")
-ROMANCE = frozenset({"fr", "es", "pt", "it"})
 # `Angra do Heroísmo`
 PARTS = re.compile(r"^\S{4,} (?:de|do|da|dos|das|del|della|di|du|des)(?: la| las| los| le)? [A-ZÀ-Þ]")
 NUMBERED = re.compile(

@@ -78,15 +78,19 @@ BEFORE_SHORT = re.compile(r"[^\W\d_][\w.+-]*(?: [\w.+-]+){0,5}$")
 TITLED = re.compile(r"\b([A-Z]\w+) is (?=(\w+))([A-Z]\w+ [A-Z]\w+)(?=[.,;!?)]|$)")
 BEFORE_MAX = 100  # characters before a short form in which its long form is looked for
 NICKNAME_MIN = 2  # letters of a short form of a first name
+ACRONYM_MIN = 3  # letters of an acronym that stands for a name in the same source without being introduced
 
 
 def find_introductions(reading: Reading) -> Iterator[tuple[str, Sighting]]:
     """Yield (name, sighting of its shorter form) if the source says that both mean the same.
 
-    `JavaScript (JS)` introduces a short form, and `Matilda is Aunt Tilda` another name. In a conversation, a nickname
-    belongs to the only speaker whose first name begins with it: `Deb` to Deborah.
+    `JavaScript (JS)` introduces a short form, and `Matilda is Aunt Tilda` another name. An acronym stands for the only
+    name in the source with its initials: `WPL` for `Workplace parking levy`. In a conversation, a nickname belongs to
+    the only speaker whose first name begins with it: `Deb` to Deborah.
     """
     sightings = reading.sightings
+    acronyms = list(_acronyms(sightings))
+    yield from acronyms
     for sentence in reading.sentences if " is " in reading.source.content else ():
         for found in TITLED.finditer(sentence.text):
             named = sightings.get(normalise(found[1]))
@@ -97,7 +101,7 @@ def find_introductions(reading: Reading) -> Iterator[tuple[str, Sighting]]:
             short = sightings.get(normalise(found[1]))
             before = BEFORE_SHORT.search(sentence.text[max(0, found.start() - BEFORE_MAX) : found.start()])
             long = _long_form(before[0].split(), found[1]) if before and short else None
-            if long and short and normalise(long) != short.key:
+            if long and short and normalise(long) != short.key and (normalise(long), short) not in acronyms:
                 yield normalise(long), short
     speakers = {normalise(sentence.speaker) for sentence in reading.sentences if sentence.speaker}
     firsts = {speaker: speaker.split()[0] for speaker in speakers if speaker}
@@ -106,6 +110,22 @@ def find_introductions(reading: Reading) -> Iterator[tuple[str, Sighting]]:
             speakers_meant = [speaker for speaker, first in firsts.items() if first.startswith(key)]
             if len(speakers_meant) == 1:
                 yield speakers_meant[0], sighting
+
+
+def _acronyms(sightings: Mapping[str, Sighting]) -> Iterator[tuple[str, Sighting]]:
+    """Yield (name, sighting of the acronym of its initials), unless several names have these initials."""
+    acronyms = [
+        sighting for key, sighting in sightings.items() if len(key) >= ACRONYM_MIN and key.upper() == sighting.name
+    ]
+    if not acronyms:
+        return
+    named: dict[str, list[str]] = {}
+    for key in sightings:
+        if len(words := key.split()) >= ACRONYM_MIN:
+            named.setdefault("".join(word[0] for word in words), []).append(key)
+    for acronym in acronyms:
+        if len(names := named.get(acronym.key, ())) == 1:
+            yield names[0], acronym
 
 
 def _long_form(words: Sequence[str], short: str) -> str | None:

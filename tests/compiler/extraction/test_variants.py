@@ -61,6 +61,35 @@ def test_an_abbreviation_must_match_the_letters_of_its_long_form(text: str, foun
     assert [(long, short.key) for long, short in find_introductions(Reading(note(0, text)))] == found
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("The Workplace Parking Levy is keen. WPL is ring-fenced.", [("workplace parking levy", "wpl")]),
+        ("WPL is what the Workplace Parking Levy is called.", [("workplace parking levy", "wpl")]),
+        ("We met the Workplace Policy Lead and the Workplace Parking Levy people about the WPL.", []),
+        ("The Workplace Parking Levy is keen. WPX is not.", []),
+        ("The Parking Levy is keen on PL.", []),
+        ("The Workplace Parking Levy came, and so did Wpl.", []),
+    ],
+)
+def test_an_acronym_stands_for_the_only_name_with_its_initials(text: str, found: list[tuple[str, str]]) -> None:
+    assert [(long, short.key) for long, short in find_introductions(Reading(note(0, text)))] == found
+
+
+@pytest.mark.parametrize("batch", [1, 2, 50])
+@pytest.mark.parametrize("first", [0, 1, 2])
+def test_an_acronym_and_its_name_share_a_page_in_any_order(first: int, batch: int) -> None:
+    texts = [
+        "The WPL was on the agenda again, and nobody liked the WPL.",
+        "The Workplace Parking Levy raises nine million. The WPL pays for the tram.",
+        "Without the Workplace Parking Levy there is no tram, and Ines said so.",
+        "Only one town has a WPL, and the WPL there is old.",
+    ]
+    pages = aliases_by_title(*texts[first:], *texts[:first], batch=batch)
+    assert [aliases for aliases in pages.values() if "wpl" in aliases] == [{"wpl", "workplace parking levy"}]
+    assert len([aliases for aliases in pages.values() if "workplace parking levy" in aliases]) == 1
+
+
 CHAT = "Mira: Hey Deb! How was the move to {place}?\nDeborah: I like it here.\nMira: Then come to my place, Deb!\n"
 
 
