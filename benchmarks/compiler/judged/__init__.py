@@ -3,8 +3,8 @@
 All were written for this benchmark. `notes/<kind>_<letter>.txt` holds the files of one wiki, each below a line
 `=== path`. `labels.tsv` says for every candidate whether it is wanted as a page, and why. Kinds with two wikis, `a` and
 `b`, have one of them held out, which the seed decides. Kinds with one wiki, `c` or `d`, were labelled before they were
-first compiled; their results have been read since. The kinds in `unseen` were not used when rules for names were
-chosen.
+first compiled; their results have been read since. The kinds in `unseen` were first compiled when the rules for
+names had been chosen; their results have been read since, too.
 """
 
 import csv

@@ -124,7 +124,7 @@ def _acronyms(sightings: Mapping[str, Sighting]) -> Iterator[tuple[str, Sighting
         if len(words := key.split()) >= ACRONYM_MIN:
             named.setdefault("".join(word[0] for word in words), []).append(key)
     for acronym in acronyms:
-        if len(names := named.get(acronym.key, ())) == 1:
+        if len(names := named.get(acronym.key, [])) == 1:
             yield names[0], acronym
 
 

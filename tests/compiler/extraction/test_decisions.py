@@ -1,7 +1,12 @@
 """Decisions are recognised in sentences of many languages, with their titles and reasons."""
 
-import pytest
+import re
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compiler.extraction.decision_statements import ARRANGED, CHANGED, DONE, FROM_NOW, TAKEN, may_decide
 from compiler.extraction.decisions import decisions
 from compiler.extraction.readings import Reading
 from tests.compiler.extraction.stories import body, compiled, note, titles
@@ -183,6 +188,57 @@ def test_reported_conditional_and_trivial_decisions_are_ignored(text: str) -> No
 )  # fmt: skip
 def test_decisions_are_read_from_phrasings_of_minutes_and_teams(text: str, title: str) -> None:
     assert [found for found, _ in read(text)] == [title]
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("RESOLVED precept up 6%, because the rec needs new swings.", "Precept up 6%"),
+        ("Precept. Long. RESOLVED precept held at £24,600 for Aldwick.", "Precept held at £24,600 for Aldwick"),
+        ("ParishBooks: agreed move accounts to ParishBooks from April.", "Move accounts to ParishBooks from April"),
+        ("Phone box: Decided the Heartline goes in the phone box.", "The Heartline goes in the phone box"),
+        ("Abbiamo stabilito che Davide lavora con Serri.", "Davide lavora con Serri"),
+        ("Scelta la cascina Bellaria per la gita.", "Scelta la cascina Bellaria per la gita"),
+        ("Il a été décidé de garder Alpalift.", "Garder Alpalift"),
+        ("Se acordó que Lucía lleva las cuentas.", "Lucía lleva las cuentas"),
+        ("Ficou combinado que a Rita abre a loja.", "A Rita abre a loja"),
+        ("Beschlossen: die Kasse führt Svenja.", "Die Kasse führt Svenja"),
+        ("Die Galerie wird gestrichen, weil sie zu teuer ist.", "Die Galerie wird gestrichen"),
+        ("We keep TicketNest as only four people complained.", "Keep TicketNest"),
+        ("Ab sofort kein Essen mehr am Lötplatz!", "Ab sofort kein Essen mehr am Lötplatz"),
+        ("Da oggi Nico e Tobia in isole diverse, perché Nico parla.", "Da oggi Nico e Tobia in isole diverse"),
+        ("Stand auf der Bastelmesse abgesagt, 45 € Storno.", "Stand auf der Bastelmesse abgesagt, 45 € Storno"),
+        ("Si fa la gita a Bellaria, visto che il museo è chiuso.", "Si fa la gita a Bellaria"),
+    ],
+)
+def test_decisions_are_read_from_terse_minutes_in_many_languages(text: str, title: str) -> None:
+    assert [found for found, _ in read(text)] == [title]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Agreed with Tom about Aldwick.",
+        "Agreed, said Tom of Aldwick.",
+        "Resolved the login issue of Aldwick.",
+        "Your notes in Aldwick will be replaced.",
+        "From now on you find Aldwick in the menu.",
+        "Der Inhalt wird nicht verschoben, weil Aldwick fehlt.",
+        "Wenn Aldwick abgesagt, fahren alle heim.",
+        "Désormais la page Aldwick a un titre.",
+    ],
+)
+def test_agreement_instructions_and_conditions_are_no_decisions(text: str) -> None:
+    assert read(text) == []
+
+
+@pytest.mark.parametrize("pattern", [TAKEN, DONE, CHANGED, ARRANGED, FROM_NOW], ids=lambda pattern: pattern.pattern[:9])
+def test_the_quick_check_for_decisions_misses_no_decision_phrase(pattern: re.Pattern[str]) -> None:
+    @given(st.from_regex(pattern))
+    def passes_the_quick_check(text: str) -> None:
+        assert may_decide(text)
+
+    passes_the_quick_check()
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,7 @@
 """Names are found in the sentences of one source, in many languages."""
 
-import re
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from compiler.extraction.decisions import TAKEN, may_decide
 from compiler.extraction.names.phrases import phrases
 from compiler.extraction.readings import Reading
 from compiler.extraction.texts.text import fold_text
@@ -112,11 +107,6 @@ def test_unlinked_names_count_less_in_notes_with_links() -> None:
     assert "Dropbox" in titles(compiled(notes(*[linked] * 9)))
     assert "Marco" in titles(compiled(notes(*[linked] * 3))), "people count everywhere"
     assert "Dropbox" in titles(compiled(notes(*["We talked about Dropbox with Marco."] * 3)))
-
-
-@given(st.from_regex(re.compile(TAKEN.pattern, re.IGNORECASE)))
-def test_the_quick_check_for_decisions_misses_no_decision_phrase(text: str) -> None:
-    assert may_decide(text)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,290 @@
+"""Sentences that state decisions: the phrases of a dozen languages, and their position in the sentence.
+
+Reported speech, questions, conditions, habits and opinions state no decision.
+"""
+
+import re
+from typing import NamedTuple
+
+SENTENCE_MAX = 400  # characters
+
+
+def any_of(words: str) -> str:
+    """Return a pattern for any of these words or phrases, which commas separate."""
+    return f"(?:{'|'.join(' '.join(word.split()) for word in words.split(','))})"
+
+
+BEGINS = r"(?:^|(?<=[:→] )|(?<=-> ))"  # the beginning of a sentence or of an item of minutes
+# Participles with which minutes begin an item: `Decided the ramp goes to the back`. The title leaves them out.
+TAKEN_ITEM = any_of(
+    """
+    décidé, convenu, acté, beschlossen, entschieden, vereinbart, festgelegt, abgemacht, ausgemacht, deciso, stabilito,
+    concordato, decidido, acordado, combinado
+    """
+)
+# The same of choosing: `Scelta la cascina Bellaria`. The title has them.
+CHOSEN_ITEM = any_of("choisie?s?, scelt[oaie], elegid[oa]s?, escolhid[oa]s?")
+NO_OBJECT = any_of("with, by, it, he, she, they, in, yet, at, was, is, so, and, upon, already")
+TAKEN = re.compile(
+    r"\b(?:we|i) (?:have |'ve |finally |all |both |then )?(?:decided|chose|opted|agreed|resolved|"
+    r"settled) (?:(?:to|on|for|that|against|not)\b|in favou?r)?"
+    r"|\b(?:and i|and me|[A-Z]\w+ and i) (?:decided|chose|agreed)\b(?: to| on| that)?"
+    r"|\b(?:we|i) (?:chose|picked)\b(?=.{3,60}\b(?:over|instead|rather|because|since)\b)|\bwe chose\b"
+    r"|^(?:decided|agreed|chose|opted|resolved|settled) (?:(?:to|on|for|that|against|not)\b|in favou?r)"
+    r"|\bdecision:|\bdecided:|\bentscheidung:|\bbeschluss:|\bdécision ?:|\bdecisão:|\bdecisión:"
+    r"|(?:^决定|结论|結論|定了)[:：]"
+    r"|\b(?:agreed|decided|outcome|entschieden|beschlossen|vereinbart|einigung|décidé|convenu|decidido|decido|acordado"
+    r"|se votó|deciso|voted?|vote|abstimmung|adoptée?s?|approuvée?s?|house rule)\b"
+    r"[^.:;]{0,40}:(?= )"
+    rf"|{BEGINS}(?:decided|agreed)\b(?= (?!{NO_OBJECT}\b)\w)"
+    r"|(?:^|(?<=[:.→–—-] ))(?-i:RESOLVED|AGREED|DECIDED)\b(?= \w)"
+    rf"|{BEGINS}{TAKEN_ITEM}\b(?: que| che| dass| de| di| d['’]| pour| per| por|)(?= \w|(?<=['’]))"
+    rf"|{BEGINS}(?={CHOSEN_ITEM} \w)"
+    r"|\ball agreed(?: in the end)? (?:that|to)\b|\baccord pour\b|\bconvenu [^.:;]{0,40}\bque\b"
+    r"|\bantrag [^.:;]{0,30}\bangenommen\b,?"
+    r"|\bwe(?:'ll| will) (?:not use|go with|never use|no longer)\b|\bwe(?:['’]re| are)? (?:go|going) with\b"
+    r"|\b(?:decidimos|resolvemos|optámos|optamos|escolhemos|combinámos|hemos decidido|elegimos|"
+    r"acordamos)\b(?: que| por| não)?"
+    r"|\b(?:nous avons|on a|j['’]ai|nous) (?:finalement |enfin |donc |tous )?(?:décidé|choisi|opté|"
+    r"convenu|décidons)\b(?: de| pour| que|)"
+    r"|\b(?:wir|ich) haben? (?:uns |mich )?(?:beschlossen|entschieden|geeinigt|vereinbart)\b"
+    r"|\b(?:wir|ich) haben? (?:uns |mich )?(?=.{0,120}\b(?:entschieden|beschlossen|geeinigt|vereinbart))"
+    r"|\b(?:wir|ich) (?:entscheiden|entschieden|beschlossen|einigten|beschließen|vereinbarten)\b(?: uns| mich)?"
+    r"|\b(?:abbiamo|ho|si è) (?:deciso|scelto|optato|stabilito|concordato)\b(?: di| che| per|)"
+    r"|\b(?:il a été|il est|c['’]est) (?:décidé|convenu|acté)\b(?: de| que| pour|)|\bse (?:decidió|acordó"
+    r"|aprobó)\b(?: que|)"
+    r"|\b(?:decidiu-se|ficou (?:decidido|combinado|acordado))\b(?: que|)|\b(?:he|hemos) (?:elegido|acordado"
+    r"|quedado en)\b"
+    r"|\bit (?:was|has been) (?:decided|agreed|resolved) (?:that|to)\b|\b(?:мы|я) (?:решили?|выбрали?)\b"
+    r"|(?:我们|我們|大家|我)(?:最后|最後|终于|終於|今天|一起|已经|已經)?(?:决定|決定|选择了|選擇了|选择用|選擇用|改用|选用|選用)|"
+    r"(?:することにした|することにしました|ことにした|ことに決めた|に決めた|に決めました|ことにしました|に決定)"
+    r"|(?:하|않|말)기로 (?:했|결정)[가-힣]*|(?:เรา|ผม|ฉัน)(?:ได้)?ตัดสินใจ",
+    re.IGNORECASE,
+)
+INSTEAD = r"\b(?:instead of|rather than|statt|anstatt|au lieu d|plutôt qu|en vez de|em vez de|invece d)"
+# Verbs of such decisions after `wir`, after `on` and `nous`, and in languages that leave the pronoun out.
+WIR = any_of(
+    """
+    beauftragen, verwenden, nutzen, wechseln, ersetzen, kündigen, behalten, stellen, führen, nehmen, werden, bestellen,
+    kaufen, verkaufen, bauen, streichen, mieten, wählen, verzichten, setzen, verschieben, bleiben, gehen auf, vergeben,
+    lassen, legen, erhöhen, senken, schließen, sperren, tauschen, pachten, trennen uns, verlegen, übernehmen
+    """
+)
+NOUS = any_of(
+    """
+    prend, prenons, achète, achetons, garde, gardons, quitte, quittons, passe, passons, arrête, arrêtons, change,
+    changeons, remplace, remplaçons, choisit, choisissons, commande, commandons, vend, vendons, loue, louons, reporte,
+    reportons, bloque, bloquons, ferme, fermons, limite, limitons, supprime, supprimons, interdit, interdisons, fera,
+    ferons, prendra, prendrons, gardera, garderons, passera, passerons, renouvelle, renouvelons, maintient, maintenons
+    """
+)
+WITHOUT_PRONOUN = any_of(
+    """
+    [Tt]eniamo, [Cc]ompriamo, [Cc]ambiamo, [Uu]siamo, [Aa]nnulliamo, [Pp]assiamo a, [Rr]inviamo, [Ss]ostituiamo,
+    [Ss]i fa, [Ss]i passa, [Ss]i usa, [Ss]i compra, [Ss]i tiene, [Ss]i cambia, [Cc]ambiamos, [Uu]saremos, [Cc]ompramos,
+    [Mm]antenemos, [Ss]eguimos con, [Dd]ejamos de, [Pp]asamos a, [Aa]plazamos, [Cc]ancelamos, [Pp]assamos a,
+    [Mm]antemos, [Tt]rocamos, [Mm]udamos, [Aa]diamos, [Aa]lugamos
+    """
+)
+# Things that a team did or does from now on. These are decisions only with a reason and a name or a contrast.
+DONE = re.compile(
+    r"\b[Ww]e(?: have|['’]ve| then| finally| therefore| now)? (?=(?:adopt|dropp|mov|migrat|switch|replac|retir|remov"
+    r"|deprecat|standardi[sz]|order|cancell?|postpon|rais|lower|limit)ed\b"
+    r"|(?:rewrote|keep|cut|buy|sell|order|stay with)\b)"
+    r"|\b[Ww]e(?: will|['’]ll) (?!(?:see|be|have|know|miss|need|ask|try|check|look|talk|discuss|decide|think|wait|find"
+    r"|meet|visit|go|come|call|get|probably|never)\b)"
+    # `I'm moving the queue to Postgres`, `5 June: rewriting the admin`
+    r"|(?:(?:\b[Ww]e(?:['’]re| are)|\bI(?:['’]m| am))(?: now)? |^|: )(?=(?:[Uu]s|[Ss]witch|[Mm]ov|[Mm]igrat|[Rr]eplac"
+    r"|[Dd]ropp|[Kk]eep|[Cc]utt|[Bb]uy|[Ss]ell|[Oo]rder|[Rr]ais|[Ll]ower|[Pp]ostpon|[Rr]ewrit|[Cc]los|do|rent"
+    r"|build)ing\b)"
+    rf"|\b[Ww]ir (?={WIR}\b)|\b(?:[Oo]n|[Nn]ous) (?={NOUS}\b)|\b(?={WITHOUT_PRONOUN}\b)"
+    rf"|\b(?:[Ww]e|I|[Ww]ir|[Ii]ch|[Oo]n|[Nn]ous) (?=[^.;]{{3,80}}{INSTEAD})"
+)
+# Verbs of the passive voice, and words after them that make the sentence no decision.
+BEING = any_of(
+    """
+    is, are, has been, have been, wird, werden, wurde, wurden, est, sont, a été, ont été, sera, seront, è, sono, viene,
+    vengono, es, son, fue, ha sido, foi, é, são
+    """
+)
+NOT = any_of("not, nicht, pas, never, nie, to, zu, often, usually, always, oft, immer, non, no, não")
+CANCELLED = any_of("called off, cancelled, abgesagt, annulée?s?, annullat[oaie], cancelad[oa]s?")
+GIVEN_UP = any_of(
+    """
+    replaced, retired, dropped, ersetzt, abgeschafft, verschrottet, remplacée?s?, sostituit[oaie], abolit[oaie],
+    sustituid[oa]s?, substituíd[oa]s?, suprimid[oa]s?
+    """
+)
+# Verbs of a clause, without which `June supper club called off` says the same as with `is`.
+VERBS = any_of(
+    "be, been, is, are, was, were, will, has, had, wird, wurde, hat, est, sont, a, sera, è, viene, es, fue, foi"
+)
+# Things that are replaced or given up.
+CHANGED = re.compile(
+    rf"\b{BEING} (?:(?!{NOT}\b)\w+ ){{0,2}}?(?:{CANCELLED}|{GIVEN_UP})\b"
+    r"|(?:^|: )(?!(?:wenn|when|if|si|se)\b)"
+    rf"(?:(?!{VERBS}\b)[^\W\d_][\w'’-]* ){{1,6}}{CANCELLED}\b(?=[.!]*$|,| \()",
+    re.IGNORECASE,
+)
+ALTERED = any_of(
+    """
+    moved, renewed, sold, closed, postponed, raised, lowered, gestrichen, verlegt, verschoben, geschlossen, verkauft,
+    gekündigt, eingestellt, erhöht, gesenkt, umgestellt, verlängert, gekürzt, supprimée?s?, reportée?s?, déplacée?s?,
+    vendue?s?, prolongée?s?, rinviat[oaie], spostat[oaie], vendut[oaie], chius[oaie], aplazad[oa]s?, trasladad[oa]s?,
+    vendid[oa]s?, cerrad[oa]s?, adiad[oa]s?, mudad[oa]s?, fechad[oa]s?
+    """
+)
+# Other changes. These are decisions only with a reason and a name or a contrast.
+ARRANGED = re.compile(
+    rf"\b(?:{BEING}|gets?|se) (?:(?!{NOT}\b)[\w.]+ ){{0,4}}?{ALTERED}\b"
+    r"|\b(?:künftig|going forward|désormais|dorénavant)\b",
+    re.IGNORECASE,
+)
+# New rules of the writer or a team, unlike those of a manual for its reader.
+READER = any_of("you, your, vous, votre, du, dir, Ihnen, tu, você")
+FUTURE = any_of(
+    """
+    ab sofort, ab jetzt, von jetzt an, from now on, à partir de maintenant, d['’]ora in poi, da oggi,
+    de ahora en adelante, a partir de ahora, a partir de hoy, a partir de agora, a partir de hoje, daqui em diante
+    """
+)
+FROM_NOW = re.compile(rf"^(?!.*\b{READER}\b).*?\b{FUTURE}\b", re.IGNORECASE)
+# Alternatives that were not chosen, which count like a name.
+CONTRAST = re.compile(rf"{INSTEAD}|, not \w|\bfrom .{{2,40}} to\b|\bvon .{{2,40}} auf\b")
+# Headings under which decisions are listed.
+HEADED = re.compile(
+    r"(?:\W|\d)*(?:decisions?|decided|resolution|beschl(?:uss|üsse)|entscheidung(?:en)?|décisions?|decisão|decisões"
+    r"|decisi"
+    r"(?:ón|ones)|decision[ei]|决定|決定|决策|決策|決定事項|решени[ея])(?: (?:made|taken|outcome))?\W*",
+    re.IGNORECASE,
+)
+LABELLED = re.compile(r":$|：$")
+# Under such a heading, every sentence in which the team does something is a decision.
+STATED = re.compile(
+    r"\b(?:we|wir|nous|on|nós|nosotros)\b|我们|我們|мы\b|^(?:use|adopt|keep|move|switch|replace|drop)\b",
+    re.IGNORECASE,
+)
+# A sentence that TAKEN, DONE, CHANGED, ARRANGED or FROM_NOW finds has a word that begins with one of these stems, or
+# one of the stems in scripts without spaces. They are searched first, to save time. `_` stands for a space.
+STEMS = any_of(
+    """
+    a_partir_de, ab_heute, ab_jetzt, ab_sofort, abgemacht, abgesagt, abgeschafft, abolit, abstimmung, accord_pour,
+    acord, acté, adiad, adiamos, adopté, agreed, all_agreed, alugamos, angenommen, annullat, annulliamo, annulé,
+    anstatt, aplazad, aplazamos, approuvé, aprob, au_lieu_d, ausgemacht, beschl, building, buying, called_off,
+    cambiamo, cancelad, cancelamos, cancell, cerrad, chius, choisi, chose, clos, combin, compramos, compriamo,
+    concordat, convenu, cutting, d['’]ora_in_poi, da_oggi, daqui_em_diante, de_ahora_en_adelante, decid, decis,
+    dejamos_de, doing, dorénavant, dropp, décid, décis, déplacé, désormais, eingestellt, einigt, einigung, elegid,
+    elegim, em_vez_de, en_vez_de, entsch, erhöht, ersetzt, escolh, fechad, festgelegt, from_now_on, geeinigt,
+    gekündigt, gekürzt, geschlossen, gesenkt, gestrichen, go_with, going_forward, going_with, house_rule, i['’]m,
+    i_am, instead_of, invece_d, keeping, künftig, lower, mantemos, mantenemos, migrating, mov, mudad, mudamos,
+    never_use, no_longer, not_use, nous_, on_ach, on_arr, on_blo, on_chang, on_comm, on_fer, on_gard,
+    on_interdi, on_limit, on_lou, on_maint, on_pass, on_pr, on_quitt, on_rempl, on_renouv, on_report, on_suppr,
+    on_vend, optam, optat, opted, optá, opté, ordering, outcome, pasamos_a, passamos_a, passiamo_a, picked,
+    plutôt_qu, postpon, prolongé, quedado_en, rais, rather_than, remplacé, renewed, renting, replac, reporté,
+    resolv, retired, rewriting, rinviamo, rinviat, scelt, se_votó, seguimos_con, selling, settled, si_cambia,
+    si_compra, si_fa, si_passa, si_tiene, si_usa, sold, sostituiamo, sostituit, spostat, stabilit, statt,
+    substituíd, supprimé, suprimid, sustituid, switching, teniamo, trasladad, trocamos, umgestellt, usaremos,
+    usiamo, using, vendid, vendu, vereinbar, verkauft, verlegt, verlängert, verschoben, verschrottet, von_jetzt_an,
+    vote, we['’]ll_, we['’]re, we['’]ve_, we_, wir_, à_partir_de_maintenant, выбрал, решил
+    """
+).replace("_", " ")
+SPACELESS_STEMS = any_of(
+    "决定, 決定, 选择, 選擇, 改用, 选用, 選用, ことにし, に決め, 하기로, 않기로, 말기로, ตัดสินใจ,"
+    "结论, 結論, 定了, に決定"
+)
+STEM = re.compile(rf"\b{STEMS}|{SPACELESS_STEMS}")
+OPEN = re.compile(
+    r"[?？][\"”’»」』]?\s*$|\b(?:not|never|n't|haven't|yet to|if|should|whether|until|before|jamais|pas encore|nicht|"
+    r"noch nicht|não|no|ainda não|still) (?:\w+ ){0,2}"
+    r"(?:decided|chose|décidé|entschieden|decidimos|decidido|resolvemos)|\b(?:noch|ainda|"
+    r"encore)\b.{0,30}(?:nicht|não|pas).{0,60}(?:entschieden|decidi|décidé)"
+    r"|\bnicht (?:\w+ )?(?:entschieden|beschlossen),? (?:ob|wer|wann|wie|was|wo)\b"
+    r"|(?:还没|還沒|没有|沒有|尚未|如果|要不要).{0,8}(?:决定|決定)|(?:かどうか|まだ).{0,20}決め"
+    r"|결정(?:했|한)다면|하기로 했다면|\b(?:to be decided|tbd|not accepted|postponed|undecided)\b",
+    re.IGNORECASE,
+)
+# Before a decision: reported speech (SAID), conditions and habits (SUPPOSED).
+SAID = re.compile(
+    r"(?<!\bi )(?<!\bwe )(?<!\band i )\b(?:says?|said|saying|tells?|told|asks?|asked|writes?|wrote|claims?|claimed|"
+    r"thinks?|thought|believes?|announced|explained|replied|quotes?|sagt|sagte|meint|meinte|erzählt|erzählte|schrieb"
+    r"|fragt|"
+    r"fragte|dit|disait|raconte|écrit|diz|disse|contou|dice|dijo|cuenta|ha detto|сказал[аи]?)\b[^.!?]{0,60}$"
+    r"|(?:说|說|表示|宣布|告诉我们|告訴我們|认为|言った|言って)[^。]{0,10}$",
+    re.IGNORECASE,
+)
+SUPPOSED = re.compile(
+    r"\b(?:if|whether|unless|suppose|imagine|wish|wenn|falls|ob|si|se|caso|every time|each time|whenever|usually|"
+    r"always|often|sometimes|immer wenn|jedes mal|manchmal|meistens|chaque fois|toujours|sempre|às vezes|siempre)\b"
+    r"[^,;]{0,50}$"
+    r"|(?:如果|假如|要是|每次|いつも|もし)[^，,。]{0,12}$",
+    re.IGNORECASE,
+)
+# `Agreed that it was` is an opinion, `agreed that it should be` a decision.
+AGREED = re.compile(r"(?:agreed|settled|resolved|convenu|einig|geeinigt|combinámos)(?: that| que)?$", re.IGNORECASE)
+IS_SO = re.compile(
+    r"^(?:[^,;]{0,60}?)\b(?:was|were|is|are|had|has|felt|seems?|looks?|sounds?|makes?|took|war|ist|era|est|était|é)\b",
+    re.IGNORECASE,
+)
+TO_BE = re.compile(r"\b(?:should|must|will|would|shall|to|need|soll|sollen|muss|devra|deve|debe)\b", re.IGNORECASE)
+# Pronouns as the object of a decision, which nobody could look up.
+POINTED = re.compile(r"\b(?:chose|picked) (?:that|this|those|these|it|them|him|her)\b", re.IGNORECASE)
+OPENS, CLOSES = "„“«「『", "”»」』"
+
+
+class Stated(NamedTuple):
+    """The position of the words in a sentence that state a decision."""
+
+    start: int
+    end: int
+    is_sure: bool = False
+    """Whether it gets a page without a name or a reason."""
+    is_weak: bool = False
+    """Whether it gets a page only with both a reason and a name or a contrast."""
+
+
+def may_decide(text: str) -> bool:
+    """Return whether a text may contain a decision. This is a fast check without false negatives."""
+    return STEM.search(text.casefold()) is not None
+
+
+def find_statement(text: str, *, is_headed: bool) -> Stated | None:
+    """Return the position of the decision that the sentence states, or None if it states none."""
+    if len(text) > SENTENCE_MAX or not (is_headed or may_decide(text)) or OPEN.search(text) or POINTED.search(text):
+        return None
+    if taken := TAKEN.search(text):
+        at = taken.start()
+        found = Stated(*taken.span(), is_sure=is_headed or LABELLED.search(taken[0]) is not None)
+        if AGREED.search(taken[0].rstrip()) and _is_opinion(text[taken.end() :]):
+            return None
+    elif done := DONE.search(text):
+        at = done.start()
+        found = Stated(*done.span(), is_sure=is_headed, is_weak=not is_headed)
+    elif changed := CHANGED.search(text) or FROM_NOW.search(text):
+        at = changed.start()
+        found = Stated(0, 0, is_sure=is_headed)  # the whole sentence is the decision
+    elif arranged := ARRANGED.search(text):
+        at = arranged.start()
+        found = Stated(0, 0, is_sure=is_headed, is_weak=not is_headed)
+    elif is_headed and STATED.search(text):
+        at = 0
+        found = Stated(0, 0, is_sure=True)
+    else:
+        return None
+    before = text[:at]
+    return None if SAID.search(before) or SUPPOSED.search(before) or _is_quoted(text, at) else found
+
+
+def _is_opinion(what: str) -> bool:
+    return IS_SO.match(what) is not None and not TO_BE.search(what)
+
+
+def _is_quoted(text: str, at: int) -> bool:
+    """Return whether this position is inside quotation marks, even if they open or close in another sentence."""
+    before, after = text[:at], text[at:]
+    if before.count('"') % 2 or text.count('"') % 2:
+        return True
+    opened = max(map(before.rfind, OPENS))
+    if before.rfind("“") > before.rfind("„") >= 0:  # German marks end as English ones begin
+        opened = -1
+    first = next((mark for mark in after if mark in OPENS + CLOSES), "")
+    return opened > max(map(before.rfind, CLOSES)) or first in tuple(CLOSES)
