@@ -8,7 +8,8 @@
 -- and, if the query names a time, the nearness of the source to it. A question in the source raises the score of the
 -- passage after it. Finally the best passages of a source raise each other. A lexeme is weighed as in `weigh_pages`;
 -- words of the speaker do not count as text. The rows have the lexemes of the texts, by which the first passages are
--- compared, and the time when the words of the wiki were last counted.
+-- compared, the number of found passages or, if it is larger, of ranked ones, and the time when the words of the wiki
+-- were last counted.
 WITH scope AS (
     SELECT CASE WHEN analyser = CAST(:analyser AS smallint) THEN updated_at END AS counted_at
     FROM search_scopes
@@ -170,7 +171,8 @@ WITH scope AS (
     LIMIT CAST(:size AS integer)
 )
 SELECT first.*, p.captured_at, p.corrects, p.text, tsvector_to_array(ts_filter(p.tsv, '{b,c,d}')) AS lexemes,
-    (SELECT count(*) FROM found) AS found, (SELECT counted_at FROM scope) AS counted_at
+    greatest((SELECT count(*) FROM found), (SELECT count(*) FROM scored)) AS found,
+    (SELECT counted_at FROM scope) AS counted_at
 FROM first
 CROSS JOIN LATERAL (
     SELECT captured_at, corrects, text, tsv FROM search_passages

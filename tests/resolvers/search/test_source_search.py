@@ -48,6 +48,14 @@ async def test_an_answer_without_words_of_the_query_is_found_next_to_its_questio
     assert "Jon: No, it cracked from top to bottom." in texts(await search(evidence, "survive the night"))[:2]
 
 
+async def test_the_total_counts_the_passages_around_those_with_words_of_the_query(evidence: Wiki) -> None:
+    found = await search(evidence, "survive the night")
+    assert not found.has_next_page
+    assert found.total == len(found.hits) > 1
+    assert found.total_is_exact
+    assert (await search(evidence, "survive the night", first=1)).total == found.total
+
+
 async def test_passages_of_a_named_speaker_come_first(evidence: Wiki) -> None:
     assert texts(await search(evidence, "Jon bakery"))[0].startswith("Jon: The bakery")
 
