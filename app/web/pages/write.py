@@ -96,8 +96,18 @@ async def edit_page(visit: Visit) -> Response:
         raise Conflict("The page no longer has this section. Edit the whole page, or look at its history.")
     body = page["section"]["bodyMd"] if section else page["bodyMd"]
     heading = page["section"]["heading"] if section else ""
-    fields = {"body": body, "heading": heading, "summary": page["summary"] or "", "tags": ", ".join(page["tags"])}
-    return await visit.show("edit.html", fields=fields | {"edit_summary": ""}, section=section, errors=[], **found)
+    summary, tags = page["summary"] or "", ", ".join(page["tags"])
+    fields = {
+        "version": page["version"],
+        "body": body,
+        "heading": heading,
+        "summary": summary,
+        "summary_before": summary,
+        "tags": tags,
+        "tags_before": tags,
+        "edit_summary": "",
+    }
+    return await visit.show("edit.html", fields=fields, section=section, errors=[], **found)
 
 
 async def save(visit: Visit) -> Response:
@@ -124,8 +134,8 @@ async def save(visit: Visit) -> Response:
         found = await visit.query(
             "write", "Edit", **page_variables(visit), section=section or "-", isSection=bool(section)
         )
-        names = ("body", "heading", "summary", "tags", "edit_summary")
-        fields = {name: visit.form_field(name) for name in names}
+        names = ("body", "heading", "summary", "summary_before", "tags", "tags_before", "edit_summary")
+        fields = {name: visit.form_field(name) for name in names} | {"version": version}
         return await visit.show("edit.html", 422, fields=fields, section=section, errors=payload["userErrors"], **found)
     anchor = section or ""
     return redirect(page_path(visit, payload["page"], anchor))

@@ -88,6 +88,21 @@ async def test_conflicting_edits_of_a_section_are_shown_side_by_side(
     assert (await browser.get(f"/wiki/{path}.md")).text.endswith("Cool.\n")
 
 
+async def test_a_form_that_is_shown_again_with_a_mistake_overwrites_no_change(
+    browser: httpx.AsyncClient, wiki: Wiki, owner: str
+) -> None:
+    path = f"{owner}/topic/{await add_page(wiki, 'Austin', WATER)}"
+    mine = form_of(await browser.get(f"/edit/{path}")) | {"body": "## Water\n\nWarm.", "summary": ""}
+    theirs = mine | {"body": "## Water\n\nIcy.", "summary": "A city.", "tags": ""}
+    assert (await browser.post(f"/edit/{path}", data=theirs, headers=SAME_ORIGIN)).status_code == 303
+    mistake = await browser.post(f"/edit/{path}", data=mine | {"tags": "x" * 200}, headers=SAME_ORIGIN)
+    assert mistake.status_code == 422
+    mended = form_of(mistake) | {"body": "## Water\n\nWarm.", "summary": "", "tags": ""}
+    assert (await browser.post(f"/edit/{path}", data=mended, headers=SAME_ORIGIN)).status_code == 409
+    page = (await browser.get(f"/wiki/{path}.json")).json()
+    assert (page["summary"], page["version"]) == ("A city.", 2)
+
+
 async def test_renaming_announces_and_updates_the_texts_that_link_to_the_page(
     browser: httpx.AsyncClient, wiki: Wiki, owner: str
 ) -> None:
