@@ -6,7 +6,6 @@ from typing import Any
 
 from starlette.responses import PlainTextResponse, Response
 
-from content.edits.merging import merge_texts
 from content.ingest.extraction import Unreadable
 from content.markdown.html import html
 from content.markdown.sections import parse, render
@@ -16,6 +15,7 @@ from resolvers.errors import BadInput, Conflict, Forbidden
 from resolvers.ingest.ingest import text_of as text_of_file
 
 from ..endpoint import Visit, path_to, redirect
+from ..merging import EDITED, conflicting_summary, merge_edit, merge_fields, tags_of
 from ..prose import safe_html
 from .files import find_files
 from .read import may_write, page_variables, require_page
@@ -101,6 +101,7 @@ async def edit_page(visit: Visit) -> Response:
         "version": page["version"],
         "body": body,
         "heading": heading,
+        "heading_before": heading,
         "summary": summary,
         "summary_before": summary,
         "tags": tags,
@@ -111,71 +112,57 @@ async def edit_page(visit: Visit) -> Response:
 
 
 async def save(visit: Visit) -> Response:
-    """Save an edit. If the page has changed since, merge both texts, or show them with their base if they conflict."""
+    """Save an edit. If the page has changed since, merge both edits, or show them with their base if they conflict."""
     page_id = visit.form_field("id")
     section = visit.form_field("section")
-    body = visit.form_field("body")
     version = parse_version(visit.form_field("version"))
-    payload = await save_text(visit, page_id, version, section, body)
+    fields = {name: visit.form_field(name) for name in EDITED}
+    payload = await save_fields(visit, page_id, version, section, fields)
     if payload["conflict"]:
-        found = await visit.query("write", "Base", id=page_id, version=version)
+        part = {"section": section or "-", "isSection": bool(section)}
+        found = await visit.query("write", "Base", id=page_id, version=version, **part)
         page = require_page(found["page"])
-        base = page["base"]["bodyMd"] if page["base"] else ""
-        merged = (
-            merge_section(base, body, page["bodyMd"], section) if section else merge_bodies(base, body, page["bodyMd"])
-        )
-        if merged is not None:
-            payload = await save_text(visit, page_id, page["version"], section, merged)
+        texts, merges = merge_edit(page, section, fields)
+        their_summary = conflicting_summary(page, fields)
+        fields |= merge_fields(page, fields) | {"body": texts["yours"]}
+        if merges and their_summary is None:
+            payload = await save_fields(visit, page_id, page["version"], section, fields)
         if payload["conflict"]:
-            theirs = section_text(page["bodyMd"], section) if section else page["bodyMd"]
-            texts = {"base": section_text(base, section) if section else base, "yours": body, "theirs": theirs or ""}
-            return await visit.show("conflict.html", 409, texts=texts, section=section, form=visit.form, **found)
+            values = {"texts": texts, "section": section, "fields": fields, "their_summary": their_summary}
+            return await visit.show("conflict.html", 409, **values, **found)
     if payload["userErrors"]:
         found = await visit.query(
             "write", "Edit", **page_variables(visit), section=section or "-", isSection=bool(section)
         )
-        names = ("body", "heading", "summary", "summary_before", "tags", "tags_before", "edit_summary")
-        fields = {name: visit.form_field(name) for name in names} | {"version": version}
+        fields = {name: visit.form_field(name) for name in EDITED} | {"version": str(version)}
         return await visit.show("edit.html", 422, fields=fields, section=section, errors=payload["userErrors"], **found)
     anchor = section or ""
     return redirect(page_path(visit, payload["page"], anchor))
 
 
-async def save_text(visit: Visit, page_id: str, version: int, section: str, body: str) -> dict[str, Any]:
-    """Save a section, or the whole page with its summary and tags if they were changed. Return the payload."""
+async def save_fields(visit: Visit, page_id: str, version: int, section: str, fields: dict[str, str]) -> dict[str, Any]:
+    """Save a section with its heading, or the whole page with its summary and tags, as far as they were changed.
+
+    Return the payload.
+    """
     change: dict[str, Any] = {
         "pageId": page_id,
         "expectedVersion": version,
-        "bodyMd": body,
-        "editSummary": visit.form_field("edit_summary").strip() or None,
+        "bodyMd": fields["body"],
+        "editSummary": fields["edit_summary"].strip() or None,
     }
     if section:
-        heading = visit.form_field("heading").strip()
-        section_change = change | {"sectionSlug": section} | ({"heading": heading} if heading else {})
+        heading = fields["heading"].strip()
+        is_renamed = heading and heading != fields["heading_before"]
+        section_change = change | {"sectionSlug": section} | ({"heading": heading} if is_renamed else {})
         patched: dict[str, Any] = await visit.mutate("write", "Patch", input=section_change)
         return patched
-    if visit.form_field("summary") != visit.form_field("summary_before"):
-        change["summary"] = visit.form_field("summary").strip() or None
-    if visit.form_field("tags") != visit.form_field("tags_before"):
-        change["tags"] = tags_of(visit.form_field("tags"))
+    if fields["summary"] != fields["summary_before"]:
+        change["summary"] = fields["summary"].strip() or None
+    if fields["tags"] != fields["tags_before"]:
+        change["tags"] = tags_of(fields["tags"])
     updated: dict[str, Any] = await visit.mutate("write", "Update", input=change)
     return updated
-
-
-def merge_bodies(base: str, yours: str, theirs: str) -> str | None:
-    """Merge two edits of a text section by section. Return None if both changed the same section."""
-    merged = merge_texts(base, yours, theirs)
-    return None if merged.conflicts else merged.body
-
-
-def merge_section(base: str, yours: str, theirs: str, section: str) -> str | None:
-    """Return the edited section if the page has the same text there as in the base, or None if it has changed there."""
-    return yours if section_text(base, section) == section_text(theirs, section) is not None else None
-
-
-def section_text(body: str, section: str) -> str | None:
-    """Return the text of a section of a body, or None if there is no such section."""
-    return next((found.body for found in parse(body) if found.slug == section), None)
 
 
 async def preview_text(visit: Visit) -> Response:
@@ -339,11 +326,6 @@ def split_line(text: str, parts: list[dict[str, int]]) -> list[tuple[str, bool]]
 
 def page_path(visit: Visit, page: dict[str, Any], anchor: str = "") -> str:
     return path_to("wiki", visit.owner or "", page["type"].lower(), page["slug"], anchor=anchor)
-
-
-def tags_of(text: str) -> list[str]:
-    """Return the tags of a field in which they are separated by commas."""
-    return [tag for part in text.split(",") if (tag := part.strip().removeprefix("#"))]
 
 
 def parse_version(text: str) -> int:

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.web.pages.write import merge_bodies, split_line
+from app.web.merging import merge_bodies
+from app.web.pages.write import split_line
 from content.markdown.sections import Section, parse, render
 from db.scope import Role
 from tests.app.clients.web_client import SAME_ORIGIN, add_page, signed_in
@@ -101,6 +102,61 @@ async def test_a_form_that_is_shown_again_with_a_mistake_overwrites_no_change(
     assert (await browser.post(f"/edit/{path}", data=mended, headers=SAME_ORIGIN)).status_code == 409
     page = (await browser.get(f"/wiki/{path}.json")).json()
     assert (page["summary"], page["version"]) == ("A city.", 2)
+
+
+async def test_edits_of_tags_are_merged_and_edits_of_the_summary_conflict(
+    browser: httpx.AsyncClient, wiki: Wiki, owner: str
+) -> None:
+    path = f"{owner}/topic/{await add_page(wiki, 'Austin', WATER, tags=['city', 'old'])}"
+    mine = form_of(await browser.get(f"/edit/{path}")) | {"body": WATER, "summary": "", "tags": "city, old"}
+    theirs = mine | {"tags": "city, theirs", "summary": "Theirs."}
+    assert (await browser.post(f"/edit/{path}", data=theirs, headers=SAME_ORIGIN)).status_code == 303
+    tagged = mine | {"tags": "city, old, mine"}
+    assert (await browser.post(f"/edit/{path}", data=tagged, headers=SAME_ORIGIN)).status_code == 303
+    page = (await browser.get(f"/wiki/{path}.json")).json()
+    assert (page["tags"], page["summary"]) == (["city", "theirs", "mine"], "Theirs.")
+    changed = mine | {"summary": "Mine.", "tags": "city, old, last"}
+    conflict = await browser.post(f"/edit/{path}", data=changed, headers=SAME_ORIGIN)
+    assert conflict.status_code == 409
+    assert "Theirs." in conflict.text
+    assert '<label for="summary">' in conflict.text
+    resolved = form_of(conflict) | {"body": WATER, "summary": "Both."}
+    assert (await browser.post(f"/edit/{path}", data=resolved, headers=SAME_ORIGIN)).status_code == 303
+    page = (await browser.get(f"/wiki/{path}.json")).json()
+    assert (page["tags"], page["summary"]) == (["city", "theirs", "mine", "last"], "Both.")
+
+
+@pytest.mark.parametrize("renames_first", [False, True])
+async def test_an_edit_of_a_section_is_merged_with_its_new_heading(
+    browser: httpx.AsyncClient, wiki: Wiki, owner: str, renames_first: bool
+) -> None:
+    path = f"{owner}/topic/{await add_page(wiki, 'Austin', CITY)}"
+    mine, renamed = [form_of(await browser.get(f"/edit/{path}?section=water")) for _ in range(2)]
+    renamed |= {"heading": "Rivers", "body": "Cold."}
+    assert (await browser.post(f"/edit/{path}", data=renamed, headers=SAME_ORIGIN)).status_code == 303
+    heading = "Water"
+    if renames_first:
+        heading = "Rivers"
+        mine = form_of(await browser.get(f"/edit/{path}?section=water"))
+        other = form_of(await browser.get(f"/edit/{path}?section=food")) | {"heading": "Food", "body": "Spicy."}
+        assert (await browser.post(f"/edit/{path}", data=other, headers=SAME_ORIGIN)).status_code == 303
+    saved = await browser.post(f"/edit/{path}", data=mine | {"heading": heading, "body": "Warm."}, headers=SAME_ORIGIN)
+    assert saved.status_code == 303
+    assert "## Rivers\n\nWarm.\n" in (await browser.get(f"/wiki/{path}.md")).text
+
+
+async def test_a_section_that_was_removed_meanwhile_can_be_saved_with_its_heading(
+    browser: httpx.AsyncClient, wiki: Wiki, owner: str
+) -> None:
+    path = f"{owner}/topic/{await add_page(wiki, 'Austin', CITY)}"
+    mine = form_of(await browser.get(f"/edit/{path}?section=water")) | {"heading": "Water", "body": "Warm."}
+    theirs = form_of(await browser.get(f"/edit/{path}")) | {"body": "## Food\n\nHot."}
+    assert (await browser.post(f"/edit/{path}", data=theirs, headers=SAME_ORIGIN)).status_code == 303
+    conflict = await browser.post(f"/edit/{path}", data=mine, headers=SAME_ORIGIN)
+    assert conflict.status_code == 409
+    kept = form_of(conflict) | {"body": "Warm."}
+    assert (await browser.post(f"/edit/{path}", data=kept, headers=SAME_ORIGIN)).status_code == 303
+    assert "## Water\n\nWarm.\n" in (await browser.get(f"/wiki/{path}.md")).text
 
 
 async def test_renaming_announces_and_updates_the_texts_that_link_to_the_page(
