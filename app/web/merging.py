@@ -43,14 +43,14 @@ def section_text(body: str, slug: str, heading: str) -> str | None:
 
 def conflicting_summary(page: dict[str, Any], fields: dict[str, str]) -> str | None:
     """Return the summary of the page if both edits changed it, in different ways, else None."""
-    theirs = page["summary"] or ""
+    theirs = one_line(page["summary"])
     is_conflict = fields["summary_before"] not in (fields["summary"], theirs) and fields["summary"] != theirs
     return theirs if is_conflict else None
 
 
 def merge_fields(page: dict[str, Any], fields: dict[str, str]) -> dict[str, str]:
     """Return the heading, the summary and the tags as an edit of the present page: what it did not change is theirs."""
-    now = {"summary": page["summary"] or ""}
+    now = {"summary": one_line(page["summary"])}
     if page.get("section"):
         now["heading"] = page["section"]["heading"]
     was, mine = tags_of(fields["tags_before"]), tags_of(fields["tags"])
@@ -60,6 +60,11 @@ def merge_fields(page: dict[str, Any], fields: dict[str, str]) -> dict[str, str]
     for name, value in now.items():
         merged |= {name: value if fields[name] == fields[f"{name}_before"] else fields[name], f"{name}_before": value}
     return merged
+
+
+def one_line(summary: str | None) -> str:
+    """Return a summary as a field of one line has it: browsers remove the line breaks of its value."""
+    return " ".join((summary or "").split())
 
 
 def tags_of(text: str) -> list[str]:

@@ -159,6 +159,18 @@ async def test_a_section_that_was_removed_meanwhile_can_be_saved_with_its_headin
     assert "## Water\n\nWarm.\n" in (await browser.get(f"/wiki/{path}.md")).text
 
 
+async def test_the_summary_of_a_form_is_one_line_as_browsers_send_it(
+    browser: httpx.AsyncClient, wiki: Wiki, owner: str
+) -> None:
+    summary = "A city\nin Texas."
+    path = f"{owner}/topic/{await add_page(wiki, 'Austin', WATER, summary=summary)}"
+    form = await browser.get(f"/edit/{path}")
+    assert 'name="summary" value="A city in Texas."' in form.text
+    change = form_of(form) | {"body": "Warm.", "summary": "A city in Texas.", "tags": ""}
+    assert (await browser.post(f"/edit/{path}", data=change, headers=SAME_ORIGIN)).status_code == 303
+    assert (await browser.get(f"/wiki/{path}.json")).json()["summary"] == summary
+
+
 async def test_renaming_announces_and_updates_the_texts_that_link_to_the_page(
     browser: httpx.AsyncClient, wiki: Wiki, owner: str
 ) -> None:
