@@ -14,6 +14,7 @@ from resolvers.proposals.decisions import NO_PROPOSAL
 from schema.enums import WikiContradictionResolution, WikiProposalStatus
 
 from ..endpoint import Visit, path_to, redirect
+from ..merging import one_line
 from .read import may_write
 from .write import page_path, parse_version, raise_first_error, split_line
 
@@ -89,17 +90,26 @@ def is_admin(visit: Visit, viewer: dict[str, Any]) -> bool:
 
 
 async def make_amendment(visit: Visit, shown: dict[str, Any]) -> dict[str, Any]:
-    """Return the proposed text for the reviewer to edit, and the version of the page that it is based on.
+    """Return the proposed fields for the reviewer to edit, and the version of the page that the text is based on.
 
-    If the page has changed in the same sections since, it is the present text with these sections as proposed.
+    Fields that the reviewer has edited already are kept. If the page has changed in the same sections since, the text
+    is the present one with these sections as proposed.
     """
-    body, page, version = shown["proposedBodyMd"], shown["page"], shown["baseVersion"]
-    if shown["conflicts"]:
+    title = shown["title"] or "" if shown["proposedTitle"] is None else shown["proposedTitle"]
+    summary = one_line(shown["proposedSummary"])
+    proposed = {"title": title, "title_before": title, "summary": summary, "summary_before": summary, "reason": ""}
+    is_edited = "body" in visit.form
+    fields = {name: visit.form_field(name) if is_edited else value for name, value in proposed.items()}
+    body = visit.form_field("body") if is_edited else shown["proposedBodyMd"]
+    page, version = shown["page"], shown["baseVersion"]
+    if is_edited and visit.form_field("version"):
+        version = parse_version(visit.form_field("version"))
+    if shown["conflicts"] and version < page["version"]:
         base = (await visit.query("work", "Base", id=page["id"], version=version))["page"]["revision"]["bodyMd"]
         texts = base, body, page["bodyMd"]
         merged = await offload(sum(map(len, texts)), merge_texts, *texts)
         body, version = merged.body, page["version"]
-    return {"body": body, "version": version}
+    return fields | {"body": body, "version": version, "is_edited": is_edited}
 
 
 def diff_hunks(unified: str) -> list[list[dict[str, Any]]]:

@@ -167,6 +167,30 @@ async def test_a_conflicting_proposal_is_accepted_with_a_merged_text(
     assert (await wiki.page(page_id))["body_md"] == text
 
 
+async def test_an_amended_text_that_cannot_be_accepted_is_shown_again(
+    browser: httpx.AsyncClient, wiki: Wiki, ada: Scope, page_id: UUID, owner: str
+) -> None:
+    id = await propose(wiki, ada, page_id, "Low at seven.")
+    titles = {"title": "H" * 600, "title_before": "Harbour", "summary": "Mine.", "summary_before": ""}
+    given = {"version": "1", "body": BODY.replace("six", "eight"), "reason": "Measured."} | titles
+    refused = await browser.post(f"/accept/{owner}/{id}", data=given, headers=SAME_ORIGIN)
+    assert refused.status_code == 422
+    assert TEXTAREA.findall(refused.text) == [given["body"]]
+    assert all(f'value="{given[name]}"' in refused.text for name in ("title", "summary", "reason"))
+    await patch_section(wiki.database, wiki.scope, page_id, section_slug="tides", body="Low at five.")
+    await patch_section(wiki.database, wiki.scope, page_id, section_slug="boats", body="Four of them.")
+    changed = given | {"title": "Harbour"}
+    refused = await browser.post(f"/accept/{owner}/{id}", data=changed, headers=SAME_ORIGIN)
+    assert refused.status_code == 409
+    [text] = TEXTAREA.findall(refused.text)
+    assert text == BODY.replace("six", "eight").replace("Three", "Four")
+    [version] = re.findall(r'name="version" value="(\d+)"', refused.text)
+    again = changed | {"body": text, "version": version}
+    assert (await browser.post(f"/accept/{owner}/{id}", data=again, headers=SAME_ORIGIN)).status_code == 303
+    page = await wiki.page(page_id)
+    assert (page["summary"], page["body_md"]) == ("Mine.", text)
+
+
 async def test_a_proposal_is_declined_with_a_reason_or_withdrawn(
     browser: httpx.AsyncClient, member: httpx.AsyncClient, wiki: Wiki, ada: Scope, page_id: UUID, owner: str
 ) -> None:
