@@ -1,6 +1,7 @@
-"""The layout of the reader in a real browser: long words on narrow screens."""
+"""The layout of the reader in a real browser: long words on narrow screens, and texts from right to left."""
 
 import asyncio
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from urllib.parse import quote
@@ -14,6 +15,23 @@ from tests.app.web.test_web_in_browser import opened
 from tests.wiki import Wiki
 
 pytestmark = pytest.mark.skipif(EXECUTABLE is None, reason="needs Chromium")
+
+CAFE = "مقهى الميناء"
+CAFE_BODY = f"""{CAFE} (افتتح عام 2019!). انظر [Barton Springs](wiki:barton-springs) الآن.
+
+- بند أول: 12 ليتر.
+
+> اقتباس قصير.
+
+| المكان | درجة |
+|---|---|
+| المسبح | 20 |
+
+```
+one()
+```
+
+An English paragraph."""
 
 
 @contextmanager
@@ -37,5 +55,37 @@ async def test_long_tags_and_aliases_fit_on_a_narrow_screen(reader: Reader, wiki
                 assert "Mill" in browser.run("document.body.innerText")
                 assert browser.run("document.documentElement.scrollWidth <= innerWidth"), url
             assert alias in browser.run("document.querySelector('.kind').textContent")
+
+    await asyncio.to_thread(browse)
+
+
+async def test_texts_from_right_to_left_are_laid_out_by_their_first_letter(reader: Reader, wiki: Wiki) -> None:
+    slug = await add_page(wiki, CAFE, CAFE_BODY, summary=f"{CAFE}.")
+
+    def begins_at_the_right(browser: Tab, place: str) -> bool:
+        script = """(element => {
+          const range = document.createRange();
+          range.setStart(document.createTreeWalker(element, NodeFilter.SHOW_TEXT).nextNode(), 0);
+          range.setEnd(range.startContainer, 1);
+          const { left, right } = element.getBoundingClientRect();
+          return range.getBoundingClientRect().left > (left + right) / 2;
+        })(document.querySelector(PLACE))""".replace("PLACE", json.dumps(place))
+        return bool(browser.run(script))
+
+    def bidi_of(browser: Tab, place: str) -> str:
+        return str(browser.run(f"getComputedStyle(document.querySelector('{place}')).unicodeBidi"))
+
+    def browse() -> None:
+        with narrow_tab() as browser:
+            opened(browser, reader.path(slug=quote(slug)))
+            for place in ("h1", ".summary", ".prose p", ".prose li", ".prose blockquote p", ".prose th"):
+                assert begins_at_the_right(browser, place), place
+            for place in (".prose > p:last-child", ".prose pre"):
+                assert not begins_at_the_right(browser, place), place
+            assert browser.run("getComputedStyle(document.querySelector('.prose ul')).paddingLeft") == "0px"
+            opened(browser, f"{reader.url}/source/{reader.owner}/{reader.source}")
+            assert bidi_of(browser, ".source-text span") == "plaintext"
+            opened(browser, reader.path("edit", quote(slug)))
+            assert [bidi_of(browser, place) for place in ("#body", "#summary")] == ["plaintext"] * 2
 
     await asyncio.to_thread(browse)
