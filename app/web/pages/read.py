@@ -14,6 +14,7 @@ from ..endpoint import Visit, path_to, redirect
 from .files import find_files
 
 WRITERS = ("MEMBER", "SERVICE", "ADMIN")
+SECTIONS_MAX = 200  # sections of a page that are shown
 RING_SIZE = 16  # pages on a ring of a drawing
 
 
@@ -21,6 +22,9 @@ async def read_page(visit: Visit) -> Response:
     """Show a page, or redirect from a former slug or from a page that was merged into another one."""
     found = await visit.query("read", "Read", **page_variables(visit))
     page = require_page(found["page"])
+    if page["sectionCount"] > len(page["sections"]):
+        found = await visit.query("read", "Read", **page_variables(visit), sections=SECTIONS_MAX)
+        page = require_page(found["page"])
     if page["mergedInto"] or page["redirectedFrom"]:
         return redirect_to_page(visit, page["mergedInto"] or page)
     number_evidence(page)
