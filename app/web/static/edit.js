@@ -26,16 +26,30 @@ async function show() {
 
 // -- drafts
 
-const key = `cairn:draft:${form.dataset.draftKey}`;
+// A draft of an earlier version of the page is saved as an edit of that version, and so merged with what changed since.
+const version = form.elements.version;
+const ownKey = `cairn:draft:${form.dataset.draftKey}`;
 const saved = area.value;
 const draftNotice = form.querySelector("[data-draft]");
+const versionOf = (name) => Number(name.split(":").at(-1));
+function findEarlierDraft() {
+  if (!version || document.querySelector(".notice[role=alert]")) return null; // a text with a mistake is shown again
+  const start = ownKey.slice(0, ownKey.lastIndexOf(":") + 1);
+  const isEarlier = (name) => name.startsWith(start) && versionOf(name) < versionOf(ownKey);
+  const names = Object.keys(localStorage).filter(isEarlier);
+  return names.sort((a, b) => versionOf(b) - versionOf(a))[0] ?? null;
+}
+let key = localStorage.getItem(ownKey) === null ? (findEarlierDraft() ?? ownKey) : ownKey;
 const draft = localStorage.getItem(key);
 if (draft !== null && draft !== saved) {
   area.value = draft;
   draftNotice.hidden = false;
+  if (key !== ownKey) version.value = versionOf(key);
 }
 draftNotice.querySelector("button").addEventListener("click", () => {
   localStorage.removeItem(key);
+  key = ownKey;
+  if (version) version.value = versionOf(ownKey);
   area.value = saved;
   draftNotice.hidden = true;
   show();

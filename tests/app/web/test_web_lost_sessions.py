@@ -2,13 +2,16 @@
 
 import asyncio
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 
+from resolvers.pages.sections import patch_section
 from tests.app.chromium import EXECUTABLE, tab
 from tests.app.service import serving
 from tests.app.web.conftest import Reader
 from tests.app.web.test_web_in_browser import RICH, opened, paste, pressed, typed
+from tests.wiki import Wiki
 
 pytestmark = pytest.mark.skipif(EXECUTABLE is None, reason="needs Chromium")
 
@@ -32,6 +35,55 @@ async def test_unsaved_text_survives_a_submission_that_fails(reader: Reader) -> 
             assert browser.run("document.querySelector('#body').value") == "Brisket, **hot**."
 
     await asyncio.to_thread(browse)
+
+
+async def test_unsaved_text_survives_a_change_of_the_page_and_is_merged_with_it(reader: Reader, wiki: Wiki) -> None:
+    page = UUID(reader.page)
+
+    def write() -> None:
+        opened(browser, address)
+        browser.run("document.querySelector('#body').select()")
+        typed(browser, "#body", "Brisket, **hot**.")
+        browser.wait_for("document.querySelector('.preview strong')?.textContent === 'hot'")
+
+    def save() -> None:
+        opened(browser, address)
+        browser.wait_for("document.querySelector('[data-draft]')?.hidden === false")
+        assert browser.run("document.querySelector('#body').value") == "Brisket, **hot**."
+        browser.run("document.querySelector('[data-draft] button').click()")
+        assert browser.run("document.querySelector('#body').value") == "> Brisket, and a *queue*."
+        write()
+        browser.run("document.querySelector('form[data-draft-key] button:not([type])').click()")
+        browser.wait_for("location.pathname.startsWith('/wiki/') && document.readyState === 'complete'")
+        assert browser.run("Object.keys(localStorage).filter(key => key.startsWith('cairn:draft')).length") == 0
+
+    address = reader.path("edit") + "?section=food"
+    with tab() as browser:
+        await asyncio.to_thread(write)
+        await patch_section(wiki.database, wiki.scope, page, section_slug="water", body="Warm.")
+        await asyncio.to_thread(save)
+    text = (await wiki.page(page))["body_md"]
+    assert "Warm." in text
+    assert "Brisket, **hot**." in text
+
+
+async def test_unsaved_text_is_not_saved_over_a_newer_text_of_its_section(reader: Reader, wiki: Wiki) -> None:
+    def write() -> None:
+        opened(browser, reader.path("edit") + "?section=food")
+        typed(browser, "#body", "My words. ")
+        browser.wait_for("document.querySelector('.preview .prose').textContent.includes('My words')")
+
+    def save() -> None:
+        opened(browser, reader.path("edit") + "?section=food")
+        browser.wait_for("document.querySelector('[data-draft]')?.hidden === false")
+        browser.run("document.querySelector('form[data-draft-key] button:not([type])').click()")
+        browser.wait_for("document.querySelector('.three') && document.readyState === 'complete'")
+        assert "My words." in browser.run("document.querySelector('#body').value")
+
+    with tab() as browser:
+        await asyncio.to_thread(write)
+        await patch_section(wiki.database, wiki.scope, UUID(reader.page), section_slug="food", body="Theirs.")
+        await asyncio.to_thread(save)
 
 
 async def test_the_sign_in_page_is_never_inserted_into_an_open_form(dsn: str, tmp_path: Path, reader: Reader) -> None:
