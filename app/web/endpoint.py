@@ -2,7 +2,6 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from ipaddress import ip_address
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -35,6 +34,7 @@ from ..subscriptions.sse import EventStream
 from ..subscriptions.streams import Streams
 from .forms import MULTIPART, Upload, content_type, read_form, read_multipart
 from .rendering import render
+from .shell import add_shown_wiki, with_shell
 
 log = structlog.get_logger()
 OWN_FORMS = "form-action 'self'"
@@ -119,7 +119,10 @@ class Visit:
         """Execute an operation of queries/<document>.graphql with this person's credential and return its data."""
         context = self.web.bounds.context(self.web.database, self.wiki, self.account)
         all_variables = {"tenantId": str(self.wiki.tenant_id), "owner": self.owner} | variables
-        return await run_stored_query(with_shell(document), operation, all_variables, self.web.bounds, context)
+        data = await run_stored_query(with_shell(document), operation, all_variables, self.web.bounds, context)
+        if (viewer := data.get("viewer")) and "scopes" in viewer:
+            await add_shown_wiki(self, viewer)
+        return data
 
     async def mutate(self, document: str, operation: str, **variables: Any) -> dict[str, Any]:
         """Execute a mutation whose field has the alias `payload` and return its payload. Raises Proposed."""
@@ -132,13 +135,6 @@ class Visit:
     async def show(self, template: str, status: int = 200, **values: Any) -> Response:
         """Return a rendered page of the reader. The values must contain `viewer`."""
         return await render_response(self.web, self.request, template, status, owner_slug=self.owner, **values)
-
-
-@cache
-def with_shell(document: str) -> str:
-    """Return a stored document, with the definition of the fragment Shell if the document uses it."""
-    text = stored_query("web", document)
-    return text + (stored_query("web", "shell") if "...Shell" in text else "")
 
 
 async def render_response(

@@ -23,7 +23,7 @@ from pathlib import Path
 
 import httpx
 
-from app.web.endpoint import with_shell
+from app.web.shell import with_shell
 from tests.app.chromium import EXECUTABLE, tab
 
 SCRIPTS = re.compile(r'<script type="module" src="([^"]+)"')
