@@ -2,7 +2,7 @@
 
 const PAUSE = 300; // milliseconds after the last key
 const DRAFTS_MAX = 50; // drafts that are stored in this browser
-const { fetchDocument, isAnswered, store } = window.cairn;
+const { fetchDocument, isAnswered, isComposing, store } = window.cairn;
 const form = document.querySelector("form[data-draft-key]");
 const area = form.querySelector("textarea");
 const editor = form.querySelector("[data-editor]");
@@ -119,7 +119,7 @@ area.addEventListener("keydown", (event) => {
     event.preventDefault();
     return form.requestSubmit();
   }
-  if (list.hidden) return;
+  if (list.hidden || isComposing(event)) return;
   const moves = { ArrowDown: 1, ArrowUp: -1 };
   if (event.key in moves) choose(chosen + moves[event.key]);
   else if (event.key === "Enter" || event.key === "Tab") insertName(options()[chosen]);

@@ -30,7 +30,12 @@ function store(key, text) {
     console.warn(error);
   }
 }
-window.cairn = { fetchDocument, isAnswered, store };
+
+/** Returns whether a key belongs to an input method, in which the person composes or chooses a word. */
+function isComposing(event) {
+  return event.isComposing || event.keyCode === 229; // Safari reports the last key of a word by its code alone
+}
+window.cairn = { fetchDocument, isAnswered, isComposing, store };
 
 // -- search suggestions
 
@@ -80,7 +85,7 @@ function suggestIn(form) {
     timer = setTimeout(suggest, PAUSE);
   });
   input.addEventListener("keydown", (event) => {
-    if (list.hidden) return;
+    if (list.hidden || isComposing(event)) return;
     if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       event.preventDefault();
       choose(event.key === "ArrowDown" ? chosen + 1 : chosen < 0 ? -1 : chosen - 1);
