@@ -38,6 +38,8 @@ async def read_page(visit: Visit) -> Response:
 async def read_markdown(visit: Visit) -> Response:
     """Return the page as Markdown."""
     page = require_page((await visit.query("read", "Markdown", **page_variables(visit)))["page"])
+    if into := page["mergedInto"]:
+        return redirect_to_page(visit, into, ".md")
     parts = [f"# {page['title']}", page["summary"] or "", page["bodyMd"]]
     text = "\n\n".join(filter(None, parts)) + "\n"
     return PlainTextResponse(text, media_type="text/markdown", headers={"cache-control": "private, no-cache"})
@@ -46,6 +48,8 @@ async def read_markdown(visit: Visit) -> Response:
 async def read_json(visit: Visit) -> Response:
     """Return the page as JSON: its fields, and its sections as Markdown with the sources that they cite."""
     page = require_page((await visit.query("read", "Data", **page_variables(visit)))["page"])
+    if into := page.pop("mergedInto"):
+        return redirect_to_page(visit, into, ".json")
     return JSONResponse(page, headers={"cache-control": "private, no-cache"})
 
 
@@ -92,8 +96,8 @@ def require_page(page: dict[str, Any] | None) -> dict[str, Any]:
     return page
 
 
-def redirect_to_page(visit: Visit, page: dict[str, Any]) -> Response:
-    return redirect(path_to("wiki", visit.owner or "", page["type"].lower(), page["slug"]), 301)
+def redirect_to_page(visit: Visit, page: dict[str, Any], suffix: str = "") -> Response:
+    return redirect(path_to("wiki", visit.owner or "", page["type"].lower(), page["slug"]) + suffix, 301)
 
 
 def may_write(visit: Visit, viewer: dict[str, Any]) -> bool:
