@@ -9,10 +9,11 @@ from content.edits.differences import REST_NOT_SHOWN, difference
 from content.edits.merging import merge_texts
 from db.scope import Role
 from lib.threads import offload
-from resolvers.errors import BadInput, NotFound
+from resolvers.errors import BadInput, Forbidden, NotFound
 from resolvers.proposals.decisions import NO_PROPOSAL
 from schema.enums import WikiContradictionResolution, WikiProposalStatus
 
+from ...stored_queries import QueryFailed
 from ..endpoint import Visit, path_to, redirect
 from ..merging import one_line
 from .read import may_write
@@ -23,8 +24,14 @@ STATUSES = tuple(WikiProposalStatus.__members__)
 
 
 async def work(visit: Visit) -> Response:
-    """Show the open work of a wiki, most urgent first."""
-    found = await visit.query("work", "Work", isAdmin=visit.wiki.role is Role.ADMIN)
+    """Show the open work of a wiki, most urgent first. Findings of lint are only for people who may write."""
+    is_tenant_admin = visit.wiki.role is Role.ADMIN
+    try:
+        found = await visit.query("work", "Work", isAdmin=is_tenant_admin, isWriter=True)
+    except QueryFailed as error:
+        if error.code != Forbidden.code:
+            raise
+        found = await visit.query("work", "Work", isAdmin=is_tenant_admin, isWriter=False)
     return await visit.show("work.html", may_write=may_write(visit, found["viewer"]), **found)
 
 

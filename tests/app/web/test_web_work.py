@@ -217,7 +217,9 @@ async def test_readers_see_no_proposals(service: Service, wiki: Wiki, ada: Scope
     async with signed_in(service, token) as reader:
         assert id not in (await reader.get(f"/proposals/{owner}")).text
         assert (await reader.get(f"/proposal/{owner}/{id}")).status_code == 404
-        assert "Proposals" not in (await reader.get(f"/work/{owner}")).text
+        work = await reader.get(f"/work/{owner}")
+        assert (work.status_code, 'id="contradictions"' in work.text) == (200, True)
+        assert not any(name in work.text for name in ('id="proposals"', 'id="lint"', "<button>"))
 
 
 async def test_a_mention_is_ignored(browser: httpx.AsyncClient, wiki: Wiki, owner: str) -> None:
