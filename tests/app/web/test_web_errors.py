@@ -5,7 +5,8 @@ import re
 import httpx
 
 from app.web.rendering import texts, with_code
-from tests.app.clients.web_client import SAME_ORIGIN, add_page
+from db.scope import Role
+from tests.app.clients.web_client import SAME_ORIGIN, add_page, signed_in
 from tests.app.service import Service
 from tests.wiki import Wiki
 
@@ -45,3 +46,14 @@ async def test_the_sign_in_page_shows_the_token_command_as_code(service: Service
     shown = (await service.http.get("/sign-in")).text
     assert "<code>cairn token --tenant TENANT --owner OWNER</code>" in shown
     assert "`" not in shown
+
+
+async def test_an_empty_wiki_offers_its_first_page_to_people_who_may_write_it(
+    service: Service, wiki: Wiki, browser: httpx.AsyncClient, owner: str
+) -> None:
+    offer = f'class="button" href="/new/{owner}"'
+    assert offer in (await browser.get(f"/wiki/{owner}")).text
+    token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.READER)
+    async with signed_in(service, token) as reader:
+        for path in (f"/wiki/{owner}", "/"):
+            assert offer not in (await reader.get(path)).text
