@@ -11,13 +11,15 @@ from resolvers.pages.revision_store import find_states
 from resolvers.transactions.writer import Writer
 
 from ..metrics import Metrics
-from .request import ForgetRequest
+from .request import ForgetRequest, lower_bounds
 
 FORGETTING = statements("sources/forgetting")
 
 
 async def erase_states(writer: Writer, page: Page, since: datetime, done: Metrics) -> None:
     """Erase the content of all revisions of the page since then, except for the present one.
+
+    A page that was added since then may have brought older revisions along, so all of its former revisions are erased.
 
     The present revision is first stored in full, because it may be stored as a difference from an erased one.
     """
@@ -26,14 +28,14 @@ async def erase_states(writer: Writer, page: Page, since: datetime, done: Metric
     full = {"version": page.version, "body_md": page.body, **fields}
     await writer.run(FORGETTING["make_state_whole"], page_id=page.id, **full)
     present = {"page_id": page.id, "version": page.version, "title": page.title, "summary": page.summary}
-    erased = await writer.run(FORGETTING["erase_states"], **present, since=since)
+    erased = await writer.run(FORGETTING["erase_states"], **present, **lower_bounds(since))
     await writer.run(FORGETTING["drop_original"], page_id=page.id)
     done.add("states_erased", erased)
 
 
 async def find_last_quoting(reader: Writer, page_id: UUID, request: ForgetRequest) -> int | None:
     """Return the last version of the page that quotes a forgotten source, or None."""
-    rows = await reader.all(FORGETTING["find_versions_since"], page_id=page_id, since=request.since)
+    rows = await reader.all(FORGETTING["find_versions_since"], page_id=page_id, **lower_bounds(request.since))
     for row in reversed(rows):
         (state,) = await find_states(reader, reader.scope, page_id, [row["version"]])
         text = f"{state.body}\n{state.summary or ''}\n{row['edit_summary'] or ''}"

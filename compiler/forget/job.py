@@ -26,7 +26,7 @@ from ..rebuild.replan import redraft
 from .history import erase_history, find_last_quoting
 from .mentions import find_shared, find_sighted, plan_clusters, recount_names
 from .pages import find_citing
-from .request import ForgetRequest
+from .request import ForgetRequest, lower_bounds
 from .rewriting import rewrite_pages
 from .traces import erase_traces
 
@@ -139,7 +139,7 @@ class Forgetting(Run):
         """
         async with read_connection(self.database) as connection:
             reader = Writer(connection, self.scope)
-            values = {"after": self.scanned, "since": request.since, "size": HISTORIES_PER_BATCH}
+            values = {"after": self.scanned, **lower_bounds(request.since), "size": HISTORIES_PER_BATCH}
             page_ids = [row["page_id"] for row in await reader.all(FORGETTING["find_revised"], **values)]
             quoting = [page_id for page_id in page_ids if await find_last_quoting(reader, page_id, request)]
         done = Metrics()

@@ -4,12 +4,14 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 import orjson
 
 from content.search.words import words
 from db.connection import Row
+from db.ids import first_id
 
 from ..planner import SourceText
 from ..quoting import mark
@@ -62,6 +64,14 @@ class ForgetRequest:
     def is_repeated_in(self, text: str) -> bool:
         """Return whether a text cites these sources, or has a phrase of theirs."""
         return any(mark in text for mark in self.marks) or not self.phrases.isdisjoint(phrases_of(words(text)))
+
+
+def lower_bounds(since: datetime) -> dict[str, Any]:
+    """Return the moment, and the lowest id of a page that was added since then, as parameters of statements.
+
+    An import or a transfer adds a page with revisions that keep their earlier times.
+    """
+    return {"since": since, "since_id": first_id(since)}
 
 
 def phrases_of(text: Sequence[str]) -> Iterable[tuple[str, ...]]:

@@ -90,13 +90,14 @@ WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.id = newest.id
 
 -- name: erase_states
 -- Erase the content of a page's revisions since a moment, except for the present one. The rows stay. A summary that is
--- still present stays, so that its author remains known.
+-- still present stays, so that its author remains known. A page that was added since then may have been imported or
+-- transferred with older revisions, which are erased too.
 UPDATE revisions
 SET title = :title, summary = CASE WHEN summary = CAST(:summary AS text) THEN summary END, body_md = '', tags = '{}',
     edit_summary = NULL, base_version = NULL, base_starts = NULL, base_lengths = NULL, base_texts = NULL,
     slug = NULL, metadata = NULL, aliases = NULL, facts_version = NULL, erased_at = coalesce(erased_at, :now)
-WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id AND created_at >= :since
-  AND version < :version
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id
+  AND (created_at >= :since OR page_id >= CAST(:since_id AS uuid)) AND version < :version
   AND (erased_at IS NULL OR title <> :title OR summary IS DISTINCT FROM CAST(:summary AS text));
 
 -- name: make_state_whole
@@ -207,18 +208,19 @@ FROM (
 WHERE m.tenant_id = :tenant_id AND m.owner_id = :owner_id AND m.id = counted.id;
 
 -- name: find_revised
--- Return the next pages with revisions since a moment that are not erased.
+-- Return the next pages with revisions since a moment that are not erased, and those that were added since then.
 SELECT DISTINCT r.page_id FROM revisions AS r
-WHERE r.tenant_id = :tenant_id AND r.owner_id = :owner_id AND r.page_id > :after AND r.created_at >= :since
-  AND r.erased_at IS NULL
+WHERE r.tenant_id = :tenant_id AND r.owner_id = :owner_id AND r.page_id > :after
+  AND (r.created_at >= :since OR r.page_id >= CAST(:since_id AS uuid)) AND r.erased_at IS NULL
 ORDER BY r.page_id
 LIMIT :size;
 
 -- name: find_versions_since
--- Return the versions of a page since a moment that are not erased, the oldest first.
+-- Return the versions of a page since a moment that are not erased, the oldest first; all versions of a page that was
+-- added since then.
 SELECT r.version, r.edit_summary FROM revisions AS r
-WHERE r.tenant_id = :tenant_id AND r.owner_id = :owner_id AND r.page_id = :page_id AND r.created_at >= :since
-  AND r.erased_at IS NULL
+WHERE r.tenant_id = :tenant_id AND r.owner_id = :owner_id AND r.page_id = :page_id
+  AND (r.created_at >= :since OR r.page_id >= CAST(:since_id AS uuid)) AND r.erased_at IS NULL
 ORDER BY r.version;
 
 -- name: find_said_besides
