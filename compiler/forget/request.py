@@ -24,8 +24,9 @@ CLAIMED = {
     "claims": ("fact", "replacement"),
     "contradictions": ("older_claim", "newer_claim", "reason"),
     "proposals": ("title", "said", "proposed_body", "why", "reason"),
+    "questions": ("question", "why", "options", "decision", "reason"),
 }
-"""The text columns of recorded claims, contradictions and proposals."""
+"""The text columns of recorded claims, contradictions, proposals and decision questions."""
 
 
 @dataclass(frozen=True, slots=True)

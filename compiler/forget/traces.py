@@ -136,7 +136,7 @@ async def drop_reasons(writer: Writer, request: ForgetRequest) -> None:
 
 
 async def drop_claims(writer: Writer, request: ForgetRequest) -> None:
-    """Delete superseded claims, contradictions and proposals that cite or quote a forgotten source."""
+    """Delete claims, contradictions, proposals and decision questions that cite or quote a forgotten source."""
     for noun, columns in CLAIMED.items():
         rows = await writer.all(FORGETTING[f"find_{noun}_since"], since=request.since, source_ids=request.source_ids)
         texts = ["\n".join(row[column] or "" for column in columns) for row in rows]
@@ -150,9 +150,15 @@ async def drop_claims(writer: Writer, request: ForgetRequest) -> None:
 
 
 async def clear_log(writer: Writer, request: ForgetRequest, unsaid: frozenset[str]) -> None:
-    """Clear activity log entries whose names contain a word that no page contains any more."""
+    """Clear activity log entries that quote a forgotten source, or contain a word that no page contains any more."""
     logged = await writer.all(FORGETTING["find_logged_names"], since=request.since)
-    ids = [row["id"] for row in logged if not unsaid.isdisjoint(words(SLUGGED.sub(" ", str(row["detail"]))))]
+    texts = [SLUGGED.sub(" ", str(row["detail"])) for row in logged]
+    quoting = await offload(sum(map(len, texts)), list[bool], map(request.is_repeated_in, texts))
+    ids = [
+        row["id"]
+        for row, text, quotes in zip(logged, texts, quoting, strict=True)
+        if quotes or not unsaid.isdisjoint(words(text))
+    ]
     await writer.run(FORGETTING["clear_log"], ids=ids)
 
 

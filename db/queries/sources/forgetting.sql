@@ -264,18 +264,19 @@ DELETE FROM links WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND reas
 RETURNING to_page_id;
 
 -- name: find_logged_names
--- Return entries of the activity log since a moment that contain names.
+-- Return entries of the activity log since a moment that contain names, or the words of decisions.
 SELECT id, detail FROM activity
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND at >= :since
   AND (
       action IN (
-          'alias.added', 'alias.removed', 'page.deleted', 'link.added', 'link.removed', 'links.dropped', 'source.cited'
+          'alias.added', 'alias.removed', 'page.deleted', 'link.added', 'link.removed', 'links.dropped', 'source.cited',
+          'decision.logged', 'decision.withdrawn', 'lint.muted', 'lint.unmuted'
       )
       OR action LIKE 'section.%'
   );
 
 -- name: clear_log
--- Remove the names from entries of the activity log.
+-- Remove the names and words from entries of the activity log.
 UPDATE activity SET detail = '{}'
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:ids AS uuid[]));
 
@@ -379,6 +380,22 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id;
 -- name: drop_proposals
 -- Delete proposals.
 DELETE FROM proposals
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:ids AS uuid[]));
+
+-- name: find_questions_since
+-- Return the decision questions asked or closed since a moment, which may quote a source.
+SELECT id, page_id, question, why, array_to_string(options, chr(10)) AS options, decision, reason, FALSE AS is_of_them
+FROM decision_questions
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND (created_at >= :since OR decided_at >= :since);
+
+-- name: find_questions_of_page
+-- Return the decision questions that a page answers.
+SELECT id, question, why, array_to_string(options, chr(10)) AS options, decision, reason FROM decision_questions
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id;
+
+-- name: drop_questions
+-- Delete decision questions.
+DELETE FROM decision_questions
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:ids AS uuid[]));
 
 -- name: drop_original
