@@ -78,10 +78,14 @@ class Forgetting(Run):
         """Read the sources that are to be forgotten; return whether there are any."""
         async with read_connection(self.database) as connection:
             rows = await Writer(connection, self.scope).all(FORGETTING["find_forgettings"])
-        if rows:
-            self.request = await offload(sum(len(row["said"]) for row in rows), ForgetRequest.of, rows)
-            self.scanned = FIRST
-        return bool(rows)
+        if not rows:
+            return False
+        request = await offload(sum(len(row["said"]) for row in rows), ForgetRequest.of, rows)
+        async with read_connection(self.database) as connection:
+            given = {"words": list(request.forgotten.words)}
+            stop_words = await Writer(connection, self.scope).value(FORGETTING["find_stop_words"], **given)
+        self.request, self.scanned = request.with_stop_words(stop_words), FIRST
+        return True
 
     async def close(self) -> bool:
         """Finish the job unless another source is to be forgotten by now; return whether it is finished."""

@@ -51,6 +51,10 @@ class ForgetRequest:
         marks = {mark for row in rows for mark in marks_of(row)}
         return cls(tuple(rows), forgotten, min(row["since"] for row in rows), frozenset(phrases), tuple(marks))
 
+    def with_stop_words(self, stop_words: Iterable[str]) -> "ForgetRequest":
+        """Return the request with those of its words that are stop words of the wiki's languages."""
+        return replace(self, forgotten=replace(self.forgotten, stop_words=frozenset(stop_words)))
+
     @property
     def source_ids(self) -> list[UUID]:
         return list(self.forgotten.ids)

@@ -115,12 +115,16 @@ SLUGGED = re.compile(r"[-_]")
 
 
 async def erase_traces(writer: Writer, request: ForgetRequest, done: Metrics) -> None:
-    """Erase all traces. Tags are removed before the vocabulary, because they count among the words of pages."""
+    """Erase all traces. Tags are removed before the vocabulary, because they count among the words of pages.
+
+    Stop words are no traces: nearly all texts have them, but the index of search does not.
+    """
     await drop_reasons(writer, request)
     await drop_claims(writer, request)
     for page in await drop_tags(writer, request.forgotten.words):
         await erase_states(writer, page, request.since, done)
-    unsaid = await forget_vocabulary(writer, request.forgotten.words)
+    forgotten = request.forgotten
+    unsaid = await forget_vocabulary(writer, forgotten.words - forgotten.stop_words)
     await clear_log(writer, request, unsaid)
     await drop_mutes(writer, request, unsaid)
     await writer.run(FORGETTING["erase_job_errors"])

@@ -37,10 +37,11 @@ SectionKey = tuple[UUID, str]
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """The sources that a job forgets, and all words of their texts."""
+    """The sources that a job forgets, all words of their texts, and those of the words that are stop words."""
 
     ids: frozenset[UUID] = frozenset()
     words: frozenset[str] = frozenset()
+    stop_words: frozenset[str] = frozenset()
 
 
 NOTHING_FORGOTTEN = Forgotten()

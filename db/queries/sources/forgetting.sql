@@ -280,6 +280,21 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND at >= :since
 UPDATE activity SET detail = '{}'
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:ids AS uuid[]));
 
+-- name: find_stop_words
+-- Return those of these words that are stop words of a language of the wiki, which the index of search does not have.
+SELECT ARRAY(
+    SELECT DISTINCT given.word FROM unnest(CAST(:words AS text[])) AS given (word)
+    CROSS JOIN (
+        SELECT DISTINCT unnest(s.languages) AS language FROM search_scopes AS s
+        WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id
+    ) AS spoken
+    WHERE length(to_tsvector(
+        CAST(CASE WHEN pg_input_is_valid(spoken.language, 'regconfig') THEN spoken.language ELSE 'simple' END
+            AS regconfig),
+        given.word
+    )) = 0
+);
+
 -- name: find_unsaid
 -- Return those of these words of which no page of the wiki contains the word or its stem.
 SELECT given.word FROM unnest(CAST(:words AS text[])) AS given (word)

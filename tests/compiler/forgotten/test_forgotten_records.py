@@ -2,6 +2,7 @@
 
 from resolvers.knowledge.lint_reports import mute_finding, unmute_finding
 from resolvers.model.drafts import PageDraft
+from resolvers.pages.aliases import add_alias
 from resolvers.pages.claims.decision_records import (
     DecisionDraft,
     QuestionDraft,
@@ -45,3 +46,22 @@ async def test_log_entries_of_mutes_that_name_a_forgotten_word_are_cleared(wiki:
     await forget_source(*here, source_id)
     await compile_all(wiki)
     assert not await found_in(wiki, WORD)
+
+
+async def test_records_that_share_only_common_words_with_a_forgotten_source_stay(wiki: Wiki) -> None:
+    (source_id,) = await retain_texts(wiki, f"The {WORD} opens with nine of these from Sunday on.")
+    here = wiki.database, wiki.scope
+    page = await create_page(*here, PageDraft("entity", "Annex", body="One of these, with the garden from above."))
+    await add_alias(*here, page.page_id, name="The House with the Garden")
+    await mute_finding(*here, "orphans", reason="One of these from the old wiki.", page_id=page.page_id)
+    answers = [b'{"title": "The House with the Garden"}', f'{{"title": "{WORD}"}}'.encode()]
+    for answer in answers:
+        await wiki.connection.execute(
+            "INSERT INTO idempotency_keys VALUES ($1, $2, $2, $2, now())", wiki.scope.tenant_id, answer
+        )
+    await forget_source(*here, source_id)
+    await compile_all(wiki)
+    (logged,) = await wiki.rows("activity", action="alias.added")
+    assert logged["detail"] == {"name": "The House with the Garden"}
+    assert len(await wiki.rows("lint_mutes", "subject")) == 1
+    assert await wiki.connection.fetch("SELECT answer FROM idempotency_keys") == [(answers[0],)]
