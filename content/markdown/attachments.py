@@ -6,6 +6,7 @@ from struct import unpack_from
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 
+from ..normalization import normalize
 from .links import wiki_file_at
 
 ADDRESS = "/attachment?path="
@@ -77,11 +78,11 @@ def attachment_address(path: str, width: int | None = None) -> str:
 def likely_paths(written: str, folder: str) -> list[str]:
     """Return the paths, likeliest first, of the file that a note in `folder` refers to by the path `written`.
 
-    Paths are relative to the top folder of the notes, and none leads out of it.
+    Paths are relative to the top folder of the notes, and none leads out of it. Their letters are composed.
     """
     bare = written.removeprefix("./")
-    near = normpath(join(folder, bare))
-    top = normpath(bare)
+    near = composed_path(normpath(join(folder, bare)))
+    top = composed_path(normpath(bare))
     return list(dict.fromkeys(path for path in (near, top) if not path.startswith("../")))
 
 
@@ -94,8 +95,13 @@ def folder_of(origin: object) -> str:
 
 
 def file_key(path: str) -> str:
-    """Return the key by which a file is looked up in any folder: its name, case-folded."""
-    return basename(path).casefold()
+    """Return the key by which a file is looked up in any folder: its name, case-folded and with composed letters."""
+    return composed_path(basename(path)).casefold()
+
+
+def composed_path(path: str) -> str:
+    """Return a path with composed letters: macOS writes a letter and its accent as two characters, texts as one."""
+    return normalize("NFC", path)
 
 
 def picture_size(data: bytes) -> tuple[int, int] | None:

@@ -9,6 +9,7 @@ from hashlib import sha256
 from typing import Any
 
 from content.limits import ATTACHMENT
+from content.markdown.attachments import composed_path
 from db.connection import Connection
 from db.database import Database
 from db.scope import Scope
@@ -91,7 +92,7 @@ def draft(path: str, data: bytes) -> AttachmentDraft | ImportProblem:
             f"it is empty, or has more than {ATTACHMENT.maximum:,} bytes, which is the most that is kept of one file"
         )
         return ImportProblem(path, LimitExceeded.code, message)
-    return AttachmentDraft(path, sha256(data).digest(), data)
+    return AttachmentDraft(composed_path(path), sha256(data).digest(), data)
 
 
 async def exported_files(

@@ -4,7 +4,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from content.markdown.attachments import file_key, likely_paths, media_type, picture_size
+from content.markdown.attachments import composed_path, file_key, likely_paths, media_type, picture_size
+from content.normalization import normalize
 from db.connection import Row
 from db.database import Database
 from db.scope import Scope
@@ -143,9 +144,13 @@ class AttachmentLookup(NamedTuple):
 
     @property
     def values(self) -> dict[str, Any]:
-        """Return the parameters of the statement `find_named`."""
+        """Return the parameters of the statement `find_named`.
+
+        Imports of earlier releases stored names with decomposed letters as such.
+        """
+        keys = {file_key(name) for name in self.likely}
         return {
-            "names": list({file_key(name) for name in self.likely}),
+            "names": list(keys | {normalize("NFD", key) for key in keys}),
             "paths": [path for paths in self.likely.values() for path in paths],
         }
 
@@ -157,12 +162,13 @@ class AttachmentLookup(NamedTuple):
 
 
 def likeliest(name: str, likely: Sequence[str], rows: Sequence[Row]) -> Row | None:
-    same = [row for row in rows if row["name"] == file_key(name)]
+    same = [(composed_path(row["path"]), row) for row in rows if file_key(row["path"]) == file_key(name)]
     for path in likely:
-        if row := next((row for row in same if row["path"] == path), None):
+        if row := next((row for own, row in same if own == path), None):
             return row
-    ends = [f"/{path}".casefold() for path in likely]
-    return next((row for row in same if f"/{row['path']}".casefold().endswith(tuple(ends))), next(iter(same), None))
+    ends = tuple(f"/{path}".casefold() for path in likely)
+    found = [row for own, row in same if f"/{own}".casefold().endswith(ends)] or [row for _, row in same]
+    return found[0] if found else None
 
 
 def place_of(row: Row) -> AttachmentPlace:

@@ -9,12 +9,14 @@ import orjson
 import pytest
 
 from content.limits import ATTACHMENT
+from content.normalization import normalize
 from db.scope import Role
 from resolvers.auth.owners import WikiSettings, update_wiki_settings
 from resolvers.errors import NotFound
 from resolvers.import_export.files import export_folder, export_path
 from resolvers.proposals.gate import Policy, PolicyRule, WriterRole
 from resolvers.sources.attachments import find_attachments, read_attachment
+from resolvers.sync.syncing import sync_folder
 from tests.resolvers.import_export.vaults import import_files, run_import, write_files
 from tests.wiki import Wiki
 
@@ -87,6 +89,23 @@ async def test_an_attachment_in_the_folder_of_the_note_is_preferred(wiki: Wiki, 
     assert await resolve("Trips", "Nothing.png") is None
     place = (await find_attachments(wiki.database, wiki.scope, "", ["Map.png"]))["Map.png"]
     assert (place.media_type, place.width, place.height) == ("image/png", 640, 480)
+
+
+async def test_attachments_are_found_whether_letters_are_composed_or_not(wiki: Wiki, tmp_path: Path) -> None:
+    apart = normalize("NFD", "Räume/Küche.png")
+    await import_files(wiki, tmp_path / "vault", {"A.md": "# A", apart: PNG})
+    for path in ("Räume/Küche.png", apart):  # an earlier release stored the path as macOS writes it
+        values = path, path.rpartition("/")[2].casefold()
+        await wiki.connection.execute("UPDATE attachments SET path = $1, name = $2", *values)
+        for folder, name in (("", "Küche.png"), ("Räume", normalize("NFD", "küche.png")), ("Flur", "Räume/Küche.png")):
+            found = await find_attachments(wiki.database, wiki.scope, folder, [name])
+            assert [place.path for place in found.values()] == [path]
+
+
+async def test_a_sync_after_an_import_adds_no_attachment_with_decomposed_letters(wiki: Wiki, tmp_path: Path) -> None:
+    await import_files(wiki, tmp_path / "vault", {"A.md": "# A", normalize("NFD", "Küche.png"): PNG})
+    result = await sync_folder(wiki.database, wiki.scope, tmp_path / "vault", quiet=0.01)
+    assert (result.events, [row["path"] for row in await wiki.rows("attachments", "path")]) == ([], ["Küche.png"])
 
 
 async def test_files_that_are_too_large_empty_or_links_are_left_out_and_reported(wiki: Wiki, tmp_path: Path) -> None:
