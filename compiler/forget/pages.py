@@ -39,7 +39,10 @@ def is_left(page: Page, with_children: Collection[UUID]) -> bool:
 
 
 async def store(writer: Writer, rebuilt: RebuiltPage, request: ForgetRequest, done: Metrics) -> None:
-    """Store the rewritten page with its remaining names, and erase its revisions since the source was added."""
+    """Store the rewritten page with its remaining names, and erase its revisions since the source was added.
+
+    A stop word is no reason to take a text for a trace of the source.
+    """
     lost = await drop_names(writer, rebuilt)
     after = replace(rebuilt.after, last_compiled_at=writer.now)
     saved = await save(writer, rebuilt.before, after, edit_summary=EDIT_SUMMARY)
@@ -47,11 +50,12 @@ async def store(writer: Writer, rebuilt: RebuiltPage, request: ForgetRequest, do
         names = await rewrite_names(writer, after)
         await index_pages(writer, SearchEntry(after, names))
         await resolve(writer, names | lost)
-    await drop_claims_saying(writer, after.id, rebuilt.lost_words)
+    lost_words = rebuilt.lost_words - request.forgotten.stop_words
+    await drop_claims_saying(writer, after.id, lost_words)
     await renew_trajectory(writer, after, rebuilt.before.slug)
     await record(writer, "page.rewritten", after.id, version=saved.version)
     done.add("pages_rewritten")
-    if await is_still_called(writer, after, rebuilt.lost_words):
+    if await is_still_called(writer, after, lost_words):
         done.add_repeating(after.id)
     await erase_states(writer, replace(after, version=saved.version), request.since, done)
 

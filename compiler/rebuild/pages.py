@@ -97,7 +97,8 @@ async def rebuild_pages(
     for page in pages.values():
         sections = await rewrite_sections(page, section_keys, written, links, evidence, forgotten)
         lost = await offload(len(page.body), lost_words, forgotten, evidence.of_page(page.id), sections)
-        summary = next_summary(page, drafts.summaries.get(sums.get(page.id, (page.id, ()))), lost, page.id in compiled)
+        planned = drafts.summaries.get(sums.get(page.id, (page.id, ())))
+        summary = next_summary(page, planned, lost - forgotten.stop_words, page.id in compiled)
         tags = tuple(tag for tag in page.tags if lost.isdisjoint(words(tag)))
         after = replace(page, sections=sections, summary=summary, tags=tags)
         rebuilt.append(RebuiltPage(page, after, len(evidence.of_page(page.id)), lost))

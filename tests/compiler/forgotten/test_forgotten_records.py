@@ -1,8 +1,10 @@
 """Forgetting reaches records besides pages: decisions and the activity log."""
 
 from resolvers.knowledge.lint_reports import mute_finding, unmute_finding
-from resolvers.model.drafts import PageDraft
+from resolvers.model.drafts import PageDraft, SectionDraft
+from resolvers.model.lookup import PageAddress
 from resolvers.pages.aliases import add_alias
+from resolvers.pages.claims.claims import Mode, supersede_claim
 from resolvers.pages.claims.decision_records import (
     DecisionDraft,
     QuestionDraft,
@@ -65,3 +67,21 @@ async def test_records_that_share_only_common_words_with_a_forgotten_source_stay
     assert logged["detail"] == {"name": "The House with the Garden"}
     assert len(await wiki.rows("lint_mutes", "subject")) == 1
     assert await wiki.connection.fetch("SELECT answer FROM idempotency_keys") == [(answers[0],)]
+
+
+async def test_texts_of_people_that_share_only_common_words_with_a_forgotten_source_stay(wiki: Wiki) -> None:
+    here = wiki.database, wiki.scope
+    given = {"summary": "A place with the best view.", "sections": [SectionDraft("Mine.", "notes")]}
+    page = await create_page(*here, PageDraft("entity", "Momofuku", metadata={"seen": "with the others"}, **given))
+    source_id, _ = await retain_texts(
+        wiki, f"to entity Momofuku\nThe {WORD} is there with us.", "to entity Momofuku\nWent twice."
+    )
+    await compile_all(wiki)
+    fact, replacement = "It has the red door.", "It has the blue door."
+    await supersede_claim(*here, PageAddress(page.page_id), fact=fact, replacement=replacement, mode=Mode.NONE)
+    await forget_source(*here, source_id)
+    job = (await compile_all(wiki))[-1]
+    assert not await found_in(wiki, WORD)
+    assert (await wiki.page(page.page_id))["summary"] == given["summary"]
+    assert [row["fact"] for row in await wiki.rows("superseded_claims")] == [fact]
+    assert "repeating_page_ids" not in job["metrics"]
