@@ -71,14 +71,31 @@ class ModelWriter:
 
     async def remaining_lines(self, task: SectionTask, shown: Sequence[SourceText]) -> tuple[list[str], list[str]]:
         """Return the lines that stay: those of people, and those that cite only sources that are not in the request."""
-        lines = [line for line in task.body.splitlines() if line.strip()]
-        if not lines or task.page_id is None:
+        lines = task.body.splitlines()
+        if not task.body.strip() or task.page_id is None:
             return [], []
         people = await self.authorship.lines_of_people(task.page_id)
-        peoples_lines = [line for line in lines if not find_refs(line) or key_of(line) in people]
+        peoples_lines = {line for line in lines if line.strip() and (not find_refs(line) or key_of(line) in people)}
         shown_refs = {ref for source in shown for ref in find_refs(mark(source))}
-        unshown_lines = [line for line in lines if line not in peoples_lines and shown_refs.isdisjoint(find_refs(line))]
-        return peoples_lines, unshown_lines
+        others = (line for line in lines if line.strip() and line not in peoples_lines)
+        unshown_lines = [line for line in others if shown_refs.isdisjoint(find_refs(line))]
+        return with_blank_lines(lines, peoples_lines), unshown_lines
+
+
+def with_blank_lines(lines: Sequence[str], chosen: Collection[str]) -> list[str]:
+    """Return the chosen lines with the blank lines between them. Where lines are left out, at most one stays."""
+    found: list[str] = []
+    blank: list[str] = []
+    is_left_out = False
+    for line in lines:
+        if not line.strip():
+            blank.append(line)
+        elif line in chosen:
+            found += [*(blank[:1] if is_left_out else blank), line] if found else [line]
+            blank, is_left_out = [], False
+        else:
+            is_left_out = True
+    return found
 
 
 def complaint_about(answer: SectionTextAnswer, lines: Sequence[str], languages: Collection[str]) -> str | None:

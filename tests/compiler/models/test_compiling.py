@@ -17,6 +17,7 @@ from resolvers.model.drafts import PageDraft, SectionDraft
 from resolvers.model.lookup import PageAddress
 from resolvers.pages.edits import edit_page
 from resolvers.pages.lifecycle import create_page
+from resolvers.pages.sections import patch_section
 from resolvers.sources.mentions import record_mention
 from tests.compiler.models.scripted_model import ScriptedModel, page
 from tests.compiler.scripted_compiler import citations, compile_all, pages_by_title, retain_texts
@@ -273,6 +274,28 @@ async def test_lines_of_people_stay_and_lines_of_the_model_are_rewritten(wiki: W
             address = PageAddress(row["id"])
             await edit_page(wiki.database, wiki.scope, address, old_text=old, new_text=new)
     assert row["body_md"] == "## Notes\n\n- Mara likes it very much, mostly [^day-0]\n\n- It has soup. [^day-2]"
+
+
+async def test_paragraphs_and_code_of_people_keep_their_blank_lines(wiki: Wiki) -> None:
+    def planning(prompt: str) -> Any:
+        sections = [{"slug": "notes", "sources": ["s1"]}]
+        if "p1 | entity | Momofuku" in prompt:
+            return {"updates": [{"page": "p1", "sections": sections}]}
+        return {"pages": [page("Momofuku", "s1") | {"sections": sections}]}
+
+    texts = iter(["It has ramen.", "It has soup."])
+    model = ScriptedModel(planning, lambda prompt: {"statements": [{"text": next(texts), "sources": ["s1"]}]})
+    mine = "We like it.\n\nOrder this:\n\n```\nramen\n\n\nbuns\n```"
+    await retain_texts(wiki, "Momofuku, day 0.")
+    await compile_all(wiki, model.compiler())
+    row = (await pages_by_title(wiki))["Momofuku"]
+    written = row["body_md"].removeprefix("## Notes\n\n")
+    body = mine.replace("Order", f"{written}\n\nOrder")
+    await patch_section(wiki.database, wiki.scope, row["id"], section_slug="notes", body=body)
+    await retain_texts(wiki, "Momofuku, day 1.", start=1)
+    await compile_all(wiki, model.compiler())
+    row = (await pages_by_title(wiki))["Momofuku"]
+    assert row["body_md"] == f"## Notes\n\n{mine}\n\n- It has soup. [^day-1]"
 
 
 @pytest.mark.parametrize(
