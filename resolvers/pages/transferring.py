@@ -327,7 +327,8 @@ async def copy_batch(database: Database, wikis: TwoWikis, ids: Sequence[UUID], c
     rows = await wikis.here.all(TRANSFERS["find_contents"], ids=ids)
     await keep_rows(wikis.there, [{**row, "id": copies[row["id"]], "supersedes_id": None} for row in rows])
     for row in rows:
-        await record(wikis.there, "source.added", sourceId=copies[row["id"]], version=row["version"])
+        added = {"sourceId": copies[row["id"]], "version": row["version"]}
+        await record(wikis.there, "source.added", None, **added, copiedFrom=str(row["id"]))
     await wikis.there.flush()
     given: dict[str, Any] = {"ids": ids, "to_owner_id": wikis.there.scope.owner_id}
     await copy_blobs(database, wikis, "copy_blobs", given)

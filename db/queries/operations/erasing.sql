@@ -31,14 +31,21 @@ SELECT CAST(k.id AS text) FROM api_keys AS k
 WHERE k.tenant_id = CAST(:tenant_id AS uuid) AND k.owner_ids[1] = CAST(:owner_id AS uuid);
 
 -- name: find_sources_of
--- List the sources, except forgotten ones, that these actors have added to any wiki of the tenant, by the activity log.
-SELECT s.id, s.owner_id FROM sources AS s
-WHERE s.tenant_id = CAST(:tenant_id AS uuid) AND s.forgotten_at IS NULL AND s.id IN (
-    SELECT CAST(told.id AS uuid) FROM activity AS a
+-- List the sources, except forgotten ones, that these actors have added to any wiki of the tenant, by the activity log,
+-- and the copies of them that a transfer of a page has made.
+WITH RECURSIVE added AS MATERIALIZED (
+    SELECT CAST(told.id AS uuid) AS id, a.actor_id, CAST(a.detail ->> 'copiedFrom' AS uuid) AS copied_from
+    FROM activity AS a
     CROSS JOIN LATERAL jsonb_array_elements_text(
         coalesce(a.detail -> 'sourceIds', jsonb_build_array(a.detail ->> 'sourceId'))
     ) AS told (id)
     WHERE a.tenant_id = CAST(:tenant_id AS uuid) AND a.action IN ('source.added', 'source.retained')
-      AND a.actor_id = ANY(CAST(:names AS text[])) AND told.id IS NOT NULL
+      AND told.id IS NOT NULL
+), theirs AS (
+    SELECT added.id FROM added WHERE added.actor_id = ANY(CAST(:names AS text[])) AND added.copied_from IS NULL
+    UNION
+    SELECT added.id FROM added JOIN theirs ON added.copied_from = theirs.id
 )
+SELECT s.id, s.owner_id FROM sources AS s
+WHERE s.tenant_id = CAST(:tenant_id AS uuid) AND s.forgotten_at IS NULL AND s.id IN (SELECT theirs.id FROM theirs)
 ORDER BY s.owner_id, s.id;

@@ -30,7 +30,8 @@ from resolvers.auth.owners import Grant, grant
 from resolvers.errors import NotFound
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
-from resolvers.sources.sources import SourceDraft, add_source
+from resolvers.pages.transferring import transfer_page
+from resolvers.sources.sources import SourceDraft, add_source, cite_source
 from resolvers.webhooks.webhooks import WebhookDraft, create_webhook
 from tests.resolvers.archives.filled_tenant import fill_tenant, fill_wiki
 from tests.resolvers.archives.test_backups import count
@@ -183,3 +184,20 @@ async def test_the_sources_of_a_person_are_forgotten_in_every_wiki(wiki: Wiki, d
     assert await count_rows_with(dsn, "The boat is red") != {}
     assert (await erase_sources(wiki.database, tenant, "marco", BY, dry_run=True)).counts == {}
     assert len(await list_erasures(wiki.database, wiki.scope.tenant_id)) == 1
+
+
+async def test_copies_of_a_transfer_are_forgotten_with_the_sources_of_the_person_who_added_them(
+    wiki: Wiki, dsn: str
+) -> None:
+    team, board = await wiki.neighbour(), await wiki.neighbour()
+    page = await create_page(wiki.database, wiki.scope, PageDraft("entity", "Attic", body="The zylophon is there."))
+    source_id = await wiki.add_source(ref="by-marco", content="The zylophon is in the attic.\n")
+    cited = {"page_id": page.page_id, "section_slug": "overview", "source_id": source_id}
+    await cite_source(wiki.database, wiki.scope, **cited)
+    ines = replace(wiki.scope, actor=Actor(ActorKind.USER, "ines"))
+    for place in (team, board):
+        page = await transfer_page(wiki.database, ines, page.page_id, str(place.scope.owner_id))
+    tenant = str(wiki.scope.tenant_id)
+    assert (await erase_sources(wiki.database, tenant, "ines", BY, dry_run=True)).counts == {}
+    assert (await erase_sources(wiki.database, tenant, "marco", BY, dry_run=False)).counts == {"sources": 3}
+    assert {row["content"] for place in (wiki, team, board) for row in await place.rows("sources")} == {""}
