@@ -13,6 +13,7 @@ from .. import validation
 from ..errors import BadInput
 from ..model.drafts import PageDraft, SectionDraft
 from ..model.lookup import PageAddress, locate
+from ..model.outline import Outline
 from ..model.pages import Saved, find_pages
 from ..proposals.operations import proposable
 from ..sources.mentions import promote_mentions
@@ -99,12 +100,15 @@ async def write_cited(
 ) -> Saved:
     """Create or update a page, and cite sources, given as (section slug, source id), in one transaction.
 
-    The mentions of the normalised names `promotes` are marked as promoted to the page.
+    A reviewer may have left out a section, which is then not cited. The mentions of the normalised names `promotes` are
+    marked as promoted to the page.
     """
     async with OneTransaction(database) as whole:
         saved = await upsert_page(whole, scope, draft, mark_compiled=True)
+        slugs = {section.slug for section in await sections_of(whole, scope, saved)}
         for slug, source_id in citations:
-            await cite_source(whole, scope, page_id=saved.page_id, section_slug=slug, source_id=source_id)
+            if slug in slugs:
+                await cite_source(whole, scope, page_id=saved.page_id, section_slug=slug, source_id=source_id)
         if promotes:
             async with writing_page(whole, scope, saved.page_id) as (writer, _):
                 await promote_mentions(writer, dict.fromkeys(promotes, saved.page_id))
@@ -125,6 +129,9 @@ async def check_required(draft: PageDraft) -> None:
 
 
 async def section_slug_of(database: Database, scope: Scope, saved: Saved, place: int) -> str:
+    return (await sections_of(database, scope, saved))[place].slug
+
+
+async def sections_of(database: Database, scope: Scope, saved: Saved) -> Outline:
     async with read_connection(database) as connection:
-        page = (await find_pages(Writer(connection, scope), [saved.page_id]))[saved.page_id]
-    return page.sections[place].slug
+        return (await find_pages(Writer(connection, scope), [saved.page_id]))[saved.page_id].sections

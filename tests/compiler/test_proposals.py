@@ -5,7 +5,7 @@ import pytest
 
 from db.scope import Role
 from resolvers.jobs.queue import ask_for_compile
-from resolvers.proposals.decisions import accept_proposal
+from resolvers.proposals.decisions import Amendment, accept_proposal
 from resolvers.proposals.gate import Policy, PolicyRule, WriterRole, checked_rules
 from resolvers.sources.retain import retain_sources
 from resolvers.sources.sources import SourceDraft
@@ -86,3 +86,18 @@ async def test_a_compile_with_the_propose_option_writes_no_page(wiki: Wiki, is_q
     assert {row["title"] for row in await wiki.rows("proposals")} == {"Ana Ruiz"}
     (job, *_) = await wiki.rows("compile_jobs", "created_at")
     assert job["metrics"]["pages_proposed"] == 1
+
+
+@pytest.mark.parametrize("text", ["## Notes\n\nShe lives in Porto.", "## Life\n\nShe lives in Porto."])
+async def test_a_reviewer_may_leave_out_or_rename_sections_of_a_compiled_page(wiki: Wiki, text: str) -> None:
+    await set_policy(wiki, Policy.REVIEW)
+    await keep(wiki, *BEFORE)
+    await compile_all(wiki, rules())
+    (ana,) = (row for row in await wiki.rows("proposals") if row["title"] == "Ana Ruiz")
+    slugs = {slug for slug, _ in ana["arguments"]["citations"]}
+    assert slugs == {"overview", "notes"}
+    done = await accept_proposal(wiki.database, wiki.scope, ana["id"], Amendment(body=text))
+    assert done.page_id
+    (section,) = await wiki.rows("sections", page_id=done.page_id)
+    assert section["body_md"] == "She lives in Porto."
+    assert bool(await wiki.rows("section_sources")) == (section["section_slug"] in slugs)
