@@ -84,6 +84,17 @@ def update_from_draft(page: Page, draft: PageDraft, sections: Outline) -> Page:
     )
 
 
+async def find_page_for(writer: Writer, draft: PageDraft) -> Page | None:
+    """Return the page that `upsert_page` would update for a draft, or None if it would create one."""
+    return await find_slug(writer, draft.type, draft.slug or title_slug(draft.title))
+
+
+def with_fields_of(draft: PageDraft, page: Page) -> PageDraft:
+    """Return the draft with the summary of the page, if it has one, and with the tags of both."""
+    tags = dict.fromkeys([*page.tags, *(draft.tags or ())])
+    return replace(draft, summary=page.summary or draft.summary, tags=list(tags))
+
+
 async def draft_text(draft: PageDraft) -> PageText | None:
     """Return the text of a draft for a new page, or None if the draft has neither a body nor sections."""
     if draft.body is not None:

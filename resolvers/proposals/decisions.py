@@ -8,21 +8,18 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
-from content.edits.merging import merge_texts
-from content.limits import BODY, EDIT_SUMMARY
+from content.limits import EDIT_SUMMARY
 from db.connection import Connection, Row
 from db.database import Database
 from db.ids import new_id
 from db.one_transaction import OneTransaction
 from db.scope import Actor, ActorKind, Review, Role, Scope, Terms
-from lib.threads import offload
 
 from .. import validation
 from ..errors import BadInput, CairnError, Conflict, Forbidden, NotFound, Unavailable
 from ..ingest import ingest
 from ..knowledge import knowledge
 from ..links import links
-from ..model.drafts import PageDraft
 from ..pages import (
     aliases,
     batches,
@@ -38,7 +35,6 @@ from ..pages import (
     upsert,
 )
 from ..pages.claims import claims, contradictions, decision_records
-from ..pages.revision_store import find_states
 from ..permissions import Action, authorise
 from ..sources import sources
 from ..tenants.tenants import list_tenants
@@ -46,7 +42,7 @@ from ..transactions.db_errors import translated_db_errors
 from ..transactions.outbox import ProposalKind
 from ..transactions.transaction import lock_wiki, process_lock, read_connection, transaction
 from ..transactions.writer import Writer
-from ..validation import UNSET, Given
+from .amending import Amendment, amend_draft, amended_values, find_page_of_others, merge_body
 from .events import announce_and_queue_events
 from .gate import PROPOSALS, Policy, ReviewRequired, checked_terms, policy_for, rules_of
 from .operations import PROPOSABLE, decode_arguments
@@ -67,6 +63,8 @@ TEXT_EDITS = frozenset(
      "upsert_page", "write_cited", "write_ingested"}
 )  # fmt: skip
 """The operations that edit the text of one page. Accepting them merges the text with changes made since."""
+UPSERTS = frozenset({"upsert_page", "write_cited"})
+"""The operations that create a page, or update it if it is there by now."""
 REMOVALS = frozenset({"archive_page", "archive_scope", "delete_page", "merge_many", "merge_pages"})
 """The operations that remove a text. Accepting them raises Conflict if somebody else has changed the page since."""
 
@@ -80,20 +78,6 @@ class Decision(StrEnum):
 
 
 STATUSES = {Decision.ACCEPT: "accepted", Decision.DECLINE: "declined", Decision.WITHDRAW: "withdrawn"}
-
-
-@dataclass(frozen=True, slots=True)
-class Amendment:
-    """The values of a reviewer that replace the proposed ones."""
-
-    title: Given[str] = UNSET
-    summary: Given[str | None] = UNSET
-    body: Given[str] = UNSET
-    version: int | None = None
-    """The version of the page that the body is based on, if it is not the base version of the proposal."""
-
-    def __bool__(self) -> bool:
-        return any(value is not UNSET for value in (self.title, self.summary, self.body))
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,9 +162,15 @@ async def current_operation(
         raise BadInput("This was proposed to an older version of Cairn. Decline it, and ask for it again.") from None
     is_moved = found["base_version"] is not None and found["base_version"] != found["version"]
     given = {} if amendment is None else amended_values(amendment)
+    version = amendment.version if amendment else None
     if given and name not in TEXT_EDITS and name != "create_page":
         raise BadInput("This operation has no text to amend. Decline it, and say why.", "amendment")
     if found["base_version"] is None:
+        if name in UPSERTS and (page := await find_page_of_others(connection, scope, found, arguments["draft"])):
+            arguments["draft"] = upsert.with_fields_of(arguments["draft"], page)
+            here = {**found, "page_id": page.id, "version": page.version}
+            proposed = given.get("body", found["proposed_body"])
+            given["body"] = await merge_body(connection, scope, here, proposed, version)
         if "draft" in arguments and given:
             arguments["draft"] = amend_draft(arguments["draft"], given)
         return name, arguments
@@ -196,7 +186,6 @@ async def current_operation(
     if not (name in TEXT_EDITS and (is_moved or given)):
         return name, arguments
     proposed = given.pop("body", found["proposed_body"])
-    version = amendment and amendment.version
     body = await merge_body(connection, scope, found, proposed, version or found["base_version"])
     if "draft" in arguments:
         return name, {**arguments, "draft": amend_draft(arguments["draft"], {**given, "body": body})}
@@ -207,45 +196,6 @@ async def current_operation(
         fields = await history.restored_fields(connection, scope, page_id, arguments["version"], found["version"])
         return "update_page", {**fields, **given, "body": body, "page_id": page_id}
     return "update_page", {"edit_summary": edit_summary, **given, "body": body, "page_id": page_id}
-
-
-def amended_values(amendment: Amendment) -> dict[str, Any]:
-    """Return the validated values of an amendment. Raises BadInput."""
-    given: dict[str, Any] = {}
-    if amendment.title is not UNSET:
-        given["title"] = validation.title(amendment.title)
-    if amendment.summary is not UNSET:
-        given["summary"] = validation.summary(amendment.summary)
-    if amendment.body is not UNSET:
-        given["body"] = validation.text(amendment.body, "bodyMd", BODY.maximum)
-    return given
-
-
-def amend_draft(draft: PageDraft, given: dict[str, Any]) -> PageDraft:
-    """Return a draft with the amended values. A new body replaces all sections."""
-    return replace(draft, **({"sections": None} if "body" in given else {}) | given)
-
-
-async def merge_body(connection: Connection, scope: Scope, found: Row, proposed: str | None, base_version: int) -> str:
-    """Return the current text of the page merged with the proposed text.
-
-    Raises Conflict if both changed the same sections.
-    """
-    versions = sorted({base_version, found["version"]})
-    states = await find_states(connection, scope, found["page_id"], versions)
-    base, current = states[0].body, states[-1].body
-    if proposed is None:
-        return current
-    merged = await offload(len(base) + len(current) + len(proposed), merge_texts, base, current, proposed)
-    if merged.conflicts:
-        named = ", ".join(f'"{slug}"' for slug in merged.conflicts[:10])
-        raise Conflict(
-            f"Both this proposal and version {found['version']} of the page change {named}. Accept it with an amended "
-            "text and the version that this was made of, or decline it.",
-            found["version"],
-            found["page_id"],
-        )
-    return merged.body
 
 
 async def decline_proposal(database: Database, scope: Scope, proposal_id: UUID, reason: str) -> Decided:

@@ -14,7 +14,8 @@ from resolvers.errors import BadInput, Conflict
 from resolvers.pages import edits, lifecycle, merging, renaming, transferring
 from resolvers.pages.claims import claims
 from resolvers.proposals import decisions
-from resolvers.proposals.decisions import Amendment, Decided, Decision
+from resolvers.proposals.amending import Amendment
+from resolvers.proposals.decisions import Decided, Decision
 
 from ..enums import WikiProposalDecision, WikiSignificance, WikiSupersessionMode
 from ..fields import source

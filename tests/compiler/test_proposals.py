@@ -4,8 +4,12 @@ import orjson
 import pytest
 
 from db.scope import Role
+from resolvers.errors import Conflict
 from resolvers.jobs.queue import ask_for_compile
-from resolvers.proposals.decisions import Amendment, accept_proposal
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import create_page, update_page
+from resolvers.proposals.amending import Amendment
+from resolvers.proposals.decisions import accept_proposal
 from resolvers.proposals.gate import Policy, PolicyRule, WriterRole, checked_rules
 from resolvers.sources.retain import retain_sources
 from resolvers.sources.sources import SourceDraft
@@ -101,3 +105,24 @@ async def test_a_reviewer_may_leave_out_or_rename_sections_of_a_compiled_page(wi
     (section,) = await wiki.rows("sections", page_id=done.page_id)
     assert section["body_md"] == "She lives in Porto."
     assert bool(await wiki.rows("section_sources")) == (section["section_slug"] in slugs)
+
+
+async def test_a_compiled_page_is_merged_with_a_page_that_was_created_meanwhile(wiki: Wiki) -> None:
+    await set_policy(wiki, Policy.REVIEW)
+    await keep(wiki, *BEFORE)
+    await compile_all(wiki, rules())
+    (ana,) = (row for row in await wiki.rows("proposals") if row["title"] == "Ana Ruiz")
+    text = "## Overview\n\nMine.\n\n## Own\n\nOf me."
+    draft = PageDraft("entity", "Ana Ruiz", summary="A friend.", body=text, tags=["me"])
+    page = await create_page(wiki.database, wiki.scope, draft)
+    with pytest.raises(Conflict, match='Both this proposal and version 1 of the page change "overview"'):
+        await accept_proposal(wiki.database, wiki.scope, ana["id"])
+    await update_page(wiki.database, wiki.scope, page.page_id, body="## Own\n\nOf me.")
+    done = await accept_proposal(wiki.database, wiki.scope, ana["id"])
+    assert (done.page_id, done.version) == (page.page_id, 3)
+    row = await wiki.page(page.page_id)
+    assert (row["summary"], row["tags"]) == ("A friend.", ["me"])
+    sections = {row["section_slug"]: row["body_md"] for row in await wiki.rows("sections", page_id=page.page_id)}
+    assert sections.keys() == {"own", "overview", "notes"}
+    assert sections["own"] == "Of me."
+    assert {row["page_id"] for row in await wiki.rows("section_sources")} == {page.page_id}

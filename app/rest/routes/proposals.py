@@ -18,6 +18,7 @@ from resolvers.model.lookup import PageAddress, locate_slug
 from resolvers.pages.edits import edit_page
 from resolvers.pages.lifecycle import archive_page, create_page
 from resolvers.proposals import decisions
+from resolvers.proposals.amending import Amendment
 from resolvers.proposals.gate import EVIDENCE_MAX, Significance
 from resolvers.validation import UNSET
 from schema.enums import WikiPageType, WikiProposalStatus
@@ -129,10 +130,10 @@ class AcceptRequest(RequestModel):
         int | None, Field(ge=1, le=VERSION_MAX, description="Version of the page on which content is based.")
     ] = None
 
-    def amendment(self) -> decisions.Amendment:
+    def amendment(self) -> Amendment:
         texts = (self.title, self.summary, self.content)
         title, summary, content = (UNSET if text is None else text for text in texts)
-        return decisions.Amendment(title, summary, content, self.content_version)
+        return Amendment(title, summary, content, self.content_version)
 
 
 class DeclineRequest(RequestModel):

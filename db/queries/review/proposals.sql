@@ -70,6 +70,14 @@ FROM proposals AS p
 LEFT JOIN pages AS page ON page.tenant_id = :tenant_id AND page.owner_id = p.owner_id AND page.id = p.page_id
 WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = :id;
 
+-- name: is_written_by_others
+-- Return whether anybody but this author has written a page.
+SELECT EXISTS (
+    SELECT FROM revisions AS r
+    WHERE r.tenant_id = :tenant_id AND r.owner_id = :owner_id AND r.page_id = :page_id
+      AND (r.author_kind, r.author_id) <> (CAST(:author_kind AS text), CAST(:author_id AS text))
+);
+
 -- name: decide
 -- Store the decision about an open proposal. Return no row if the proposal is not open, or has expired and is to be
 -- accepted.

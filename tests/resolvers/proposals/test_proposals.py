@@ -21,8 +21,8 @@ from resolvers.pages.merging import merge_pages
 from resolvers.pages.sections import patch_section
 from resolvers.pages.stubs import write_stub
 from resolvers.pages.transferring import transfer_page
+from resolvers.proposals.amending import Amendment
 from resolvers.proposals.decisions import (
-    Amendment,
     Decision,
     accept_proposal,
     decide_proposals,

@@ -11,7 +11,8 @@ from db.scope import Actor, ActorKind, Role
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import archive_page, create_page, update_page
 from resolvers.proposals import gate
-from resolvers.proposals.decisions import Amendment, accept_proposal, decline_proposal, withdraw_proposal
+from resolvers.proposals.amending import Amendment
+from resolvers.proposals.decisions import accept_proposal, decline_proposal, withdraw_proposal
 from resolvers.proposals.gate import Policy, PolicyRule, WriterRole, checked_rules
 from resolvers.sync.planning import Direction, SyncResult
 from tests.resolvers.sync.folders import check_nothing_to_do, note_texts, sync, sync_actions, write_note

@@ -1,0 +1,84 @@
+"""Amend proposed pages by the values of a reviewer, and merge their texts with what others have written since."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from content.edits.merging import merge_texts
+from content.limits import BODY
+from db.connection import Connection, Row
+from db.scope import Scope
+from lib.threads import offload
+
+from .. import validation
+from ..errors import Conflict
+from ..model.drafts import PageDraft
+from ..model.pages import Page
+from ..pages.revision_store import find_states
+from ..pages.upsert import find_page_for
+from ..transactions.writer import Writer
+from ..validation import UNSET, Given
+from .gate import PROPOSALS
+
+
+@dataclass(frozen=True, slots=True)
+class Amendment:
+    """The values of a reviewer that replace the proposed ones."""
+
+    title: Given[str] = UNSET
+    summary: Given[str | None] = UNSET
+    body: Given[str] = UNSET
+    version: int | None = None
+    """The version of the page that the body is based on, if it is not the base version of the proposal."""
+
+    def __bool__(self) -> bool:
+        return any(value is not UNSET for value in (self.title, self.summary, self.body))
+
+
+def amended_values(amendment: Amendment) -> dict[str, Any]:
+    """Return the validated values of an amendment. Raises BadInput."""
+    given: dict[str, Any] = {}
+    if amendment.title is not UNSET:
+        given["title"] = validation.title(amendment.title)
+    if amendment.summary is not UNSET:
+        given["summary"] = validation.summary(amendment.summary)
+    if amendment.body is not UNSET:
+        given["body"] = validation.text(amendment.body, "bodyMd", BODY.maximum)
+    return given
+
+
+def amend_draft(draft: PageDraft, given: dict[str, Any]) -> PageDraft:
+    """Return a draft with the amended values. A new body replaces all sections."""
+    return replace(draft, **({"sections": None} if "body" in given else {}) | given)
+
+
+async def find_page_of_others(connection: Connection, scope: Scope, found: Row, draft: PageDraft) -> Page | None:
+    """Return the page that others than the author of a proposal have written where it was to create one, if any."""
+    writer = Writer(connection, scope)
+    page = await find_page_for(writer, draft)
+    author = {"author_kind": found["author_kind"], "author_id": found["author_id"]}
+    is_of_others = page and await writer.value(PROPOSALS["is_written_by_others"], page_id=page.id, **author)
+    return page if is_of_others else None
+
+
+async def merge_body(
+    connection: Connection, scope: Scope, found: Row, proposed: str | None, base_version: int | None
+) -> str:
+    """Return the current text of the page merged with the proposed text; without a base version both are new.
+
+    Raises Conflict if both changed the same sections.
+    """
+    versions = sorted({base_version or found["version"], found["version"]})
+    states = await find_states(connection, scope, found["page_id"], versions)
+    base, current = states[0].body if base_version else "", states[-1].body
+    if proposed is None:
+        return current
+    merged = await offload(len(base) + len(current) + len(proposed), merge_texts, base, current, proposed)
+    if merged.conflicts:
+        named = ", ".join(f'"{slug}"' for slug in merged.conflicts[:10])
+        raise Conflict(
+            f"Both this proposal and version {found['version']} of the page change {named}. Accept it with an amended "
+            "text and the version that this was made of, or decline it.",
+            found["version"],
+            found["page_id"],
+        )
+    return merged.body
