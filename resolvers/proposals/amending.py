@@ -5,13 +5,16 @@ from typing import Any
 
 from content.edits.merging import merge_texts
 from content.limits import BODY
+from content.markdown.sections import parse
 from db.connection import Connection, Row
 from db.scope import Scope
 from lib.threads import offload
 
 from .. import validation
 from ..errors import Conflict
+from ..model import outline
 from ..model.drafts import PageDraft
+from ..model.outline import Outline
 from ..model.pages import Page
 from ..pages.revision_store import find_states
 from ..pages.upsert import find_page_for
@@ -47,8 +50,35 @@ def amended_values(amendment: Amendment) -> dict[str, Any]:
 
 
 def amend_draft(draft: PageDraft, given: dict[str, Any]) -> PageDraft:
-    """Return a draft with the amended values. A new body replaces all sections."""
-    return replace(draft, **({"sections": None} if "body" in given else {}) | given)
+    """Return a draft with the amended values. A new body replaces all sections, which keep their slugs."""
+    if "body" not in given:
+        return replace(draft, **given)
+    proposed = outline.rename_slugs(tuple(parse(draft.body or "")), draft.section_slugs) or ()
+    slugs = amended_slugs(tuple(parse(given["body"])), proposed) if proposed else ()
+    return replace(draft, **given, sections=None, section_slugs=slugs)
+
+
+def amended_slugs(sections: Outline, proposed: Outline) -> list[str]:
+    """Return the slugs of amended sections: that of the proposed section with the same heading.
+
+    If as many sections are left on both sides, they have got other headings, and keep their slugs in order.
+    """
+    left = list(proposed)
+    known: dict[int, str] = {}
+    for place, section in enumerate(sections):
+        if same := next((other for other in left if other.heading == section.heading), None):
+            known[place] = same.slug
+            left.remove(same)
+    renamed = [place for place in range(len(sections)) if place not in known]
+    if len(renamed) != len(left):
+        return [section.slug for section in outline.keep_identities(sections, proposed)]
+    known |= {place: other.slug for place, other in zip(renamed, left, strict=True)}
+    return [known[place] for place in range(len(sections))]
+
+
+def merged_draft(draft: PageDraft, given: dict[str, Any]) -> PageDraft:
+    """Return an amended draft for a page that is there: its sections keep the slugs that they have on the page."""
+    return replace(amend_draft(draft, given), section_slugs=())
 
 
 async def find_page_of_others(connection: Connection, scope: Scope, found: Row, draft: PageDraft) -> Page | None:

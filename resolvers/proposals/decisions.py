@@ -42,7 +42,7 @@ from ..transactions.db_errors import translated_db_errors
 from ..transactions.outbox import ProposalKind
 from ..transactions.transaction import lock_wiki, process_lock, read_connection, transaction
 from ..transactions.writer import Writer
-from .amending import Amendment, amend_draft, amended_values, find_page_of_others, merge_body
+from .amending import Amendment, amend_draft, amended_values, find_page_of_others, merge_body, merged_draft
 from .events import announce_and_queue_events
 from .gate import PROPOSALS, Policy, ReviewRequired, checked_terms, policy_for, rules_of
 from .operations import PROPOSABLE, decode_arguments
@@ -167,11 +167,11 @@ async def current_operation(
         raise BadInput("This operation has no text to amend. Decline it, and say why.", "amendment")
     if found["base_version"] is None:
         if name in UPSERTS and (page := await find_page_of_others(connection, scope, found, arguments["draft"])):
-            arguments["draft"] = upsert.with_fields_of(arguments["draft"], page)
             here = {**found, "page_id": page.id, "version": page.version}
             proposed = given.get("body", found["proposed_body"])
             given["body"] = await merge_body(connection, scope, here, proposed, version)
-        if "draft" in arguments and given:
+            arguments["draft"] = merged_draft(upsert.with_fields_of(arguments["draft"], page), given)
+        elif "draft" in arguments and given:
             arguments["draft"] = amend_draft(arguments["draft"], given)
         return name, arguments
     if is_moved and name in REMOVALS and found["is_moved_by_others"]:
@@ -188,7 +188,7 @@ async def current_operation(
     proposed = given.pop("body", found["proposed_body"])
     body = await merge_body(connection, scope, found, proposed, version or found["base_version"])
     if "draft" in arguments:
-        return name, {**arguments, "draft": amend_draft(arguments["draft"], {**given, "body": body})}
+        return name, {**arguments, "draft": merged_draft(arguments["draft"], {**given, "body": body})}
     if name == "update_page":
         return name, {**arguments, **given, "body": body}
     page_id, edit_summary = found["page_id"], arguments.get("edit_summary") or arguments.get("summary")

@@ -8,6 +8,7 @@ from resolvers.errors import Conflict
 from resolvers.jobs.queue import ask_for_compile
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page, update_page
+from resolvers.pages.sections import move_section
 from resolvers.proposals.amending import Amendment
 from resolvers.proposals.decisions import accept_proposal
 from resolvers.proposals.gate import Policy, PolicyRule, WriterRole, checked_rules
@@ -126,3 +127,43 @@ async def test_a_compiled_page_is_merged_with_a_page_that_was_created_meanwhile(
     assert sections.keys() == {"own", "overview", "notes"}
     assert sections["own"] == "Of me."
     assert {row["page_id"] for row in await wiki.rows("section_sources")} == {page.page_id}
+
+
+async def test_citations_stay_with_their_sections_where_a_reviewer_moves_them(wiki: Wiki) -> None:
+    await set_policy(wiki, Policy.REVIEW)
+    await keep(wiki, *BEFORE)
+    await compile_all(wiki, rules())
+    (ana,) = (row for row in await wiki.rows("proposals") if row["title"] == "Ana Ruiz")
+    overview, _, notes = ana["proposed_body"].partition("\n\n## Notes")
+    done = await accept_proposal(wiki.database, wiki.scope, ana["id"], Amendment(body=f"## Notes{notes}\n\n{overview}"))
+    sections = await wiki.rows("sections", "position", page_id=done.page_id)
+    assert [(row["section_slug"], row["heading"]) for row in sections] == [("notes", "Notes"), ("overview", "Overview")]
+
+
+async def test_citations_stay_with_a_section_to_which_a_reviewer_gives_another_heading(wiki: Wiki) -> None:
+    await set_policy(wiki, Policy.REVIEW)
+    await keep(wiki, *BEFORE)
+    await compile_all(wiki, rules())
+    (ana,) = (row for row in await wiki.rows("proposals") if row["title"] == "Ana Ruiz")
+    text = ana["proposed_body"].replace("## Overview", "## About her")
+    done = await accept_proposal(wiki.database, wiki.scope, ana["id"], Amendment(body=text))
+    sections = await wiki.rows("sections", "position", page_id=done.page_id)
+    assert [(row["section_slug"], row["heading"]) for row in sections] == [
+        ("overview", "About her"),
+        ("notes", "Notes"),
+    ]
+    assert len(await wiki.rows("section_sources")) == len(ana["arguments"]["citations"])
+
+
+async def test_citations_stay_with_their_sections_where_they_were_moved_since(wiki: Wiki) -> None:
+    await keep(wiki, *BEFORE)
+    await compile_all(wiki, rules())
+    (page,) = await wiki.rows("pages", title="Ana Ruiz")
+    await set_policy(wiki, Policy.REVIEW)
+    await keep(wiki, "Ana Ruiz has sold the bakery in Porto to her sister.", start=10)
+    await compile_all(wiki, rules())
+    (ana,) = await wiki.rows("proposals", title="Ana Ruiz", status="open")
+    await move_section(wiki.database, wiki.scope, page["id"], section_slug="notes", position=0)
+    await accept_proposal(wiki.database, wiki.scope, ana["id"])
+    sections = await wiki.rows("sections", "position", page_id=page["id"])
+    assert [(row["section_slug"], row["heading"]) for row in sections] == [("notes", "Notes"), ("overview", "Overview")]
