@@ -15,7 +15,7 @@ from ..errors import Conflict
 from ..model import outline
 from ..model.drafts import PageDraft
 from ..model.outline import Outline
-from ..model.pages import Page
+from ..model.pages import Page, find_page
 from ..pages.revision_store import find_states
 from ..pages.upsert import find_page_for
 from ..transactions.writer import Writer
@@ -79,6 +79,25 @@ def amended_slugs(sections: Outline, proposed: Outline) -> list[str]:
 def merged_draft(draft: PageDraft, given: dict[str, Any]) -> PageDraft:
     """Return an amended draft for a page that is there: its sections keep the slugs that they have on the page."""
     return replace(amend_draft(draft, given), section_slugs=())
+
+
+async def with_present_fields(connection: Connection, scope: Scope, found: Row, draft: PageDraft) -> PageDraft:
+    """Return the draft of a page that has changed, without the fields that only repeat those of its base version."""
+    page = await find_page(Writer(connection, scope), found["page_id"])
+    (base,) = await find_states(connection, scope, found["page_id"], (found["base_version"],))
+    assert page is not None, "the page has a version"
+    tags = None
+    if draft.tags is not None and tuple(draft.tags) != base.tags:
+        left = [tag for tag in page.tags if tag in draft.tags or tag not in base.tags]
+        tags = [*left, *(tag for tag in draft.tags if tag not in base.tags and tag not in left)]
+    return replace(
+        draft,
+        slug=page.slug,
+        title=page.title if draft.title == base.title else draft.title,
+        summary=None if draft.summary == base.summary else draft.summary,
+        tags=tags,
+        metadata=None if (draft.metadata or {}) == (base.metadata or {}) else draft.metadata,
+    )
 
 
 async def find_page_of_others(connection: Connection, scope: Scope, found: Row, draft: PageDraft) -> Page | None:

@@ -42,7 +42,15 @@ from ..transactions.db_errors import translated_db_errors
 from ..transactions.outbox import ProposalKind
 from ..transactions.transaction import lock_wiki, process_lock, read_connection, transaction
 from ..transactions.writer import Writer
-from .amending import Amendment, amend_draft, amended_values, find_page_of_others, merge_body, merged_draft
+from .amending import (
+    Amendment,
+    amend_draft,
+    amended_values,
+    find_page_of_others,
+    merge_body,
+    merged_draft,
+    with_present_fields,
+)
 from .events import announce_and_queue_events
 from .gate import PROPOSALS, Policy, ReviewRequired, checked_terms, policy_for, rules_of
 from .operations import PROPOSABLE, decode_arguments
@@ -188,7 +196,8 @@ async def current_operation(
     proposed = given.pop("body", found["proposed_body"])
     body = await merge_body(connection, scope, found, proposed, version or found["base_version"])
     if "draft" in arguments:
-        return name, {**arguments, "draft": merged_draft(arguments["draft"], {**given, "body": body})}
+        draft = await with_present_fields(connection, scope, found, arguments["draft"])
+        return name, {**arguments, "draft": merged_draft(draft, {**given, "body": body})}
     if name == "update_page":
         return name, {**arguments, **given, "body": body}
     page_id, edit_summary = found["page_id"], arguments.get("edit_summary") or arguments.get("summary")

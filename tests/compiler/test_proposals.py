@@ -167,3 +167,19 @@ async def test_citations_stay_with_their_sections_where_they_were_moved_since(wi
     await accept_proposal(wiki.database, wiki.scope, ana["id"])
     sections = await wiki.rows("sections", "position", page_id=page["id"])
     assert [(row["section_slug"], row["heading"]) for row in sections] == [("notes", "Notes"), ("overview", "Overview")]
+
+
+async def test_what_people_changed_besides_the_text_stays_when_a_compiled_update_is_accepted(wiki: Wiki) -> None:
+    await keep(wiki, *BEFORE)
+    await compile_all(wiki, rules())
+    (page,) = await wiki.rows("pages", title="Ana Ruiz")
+    await set_policy(wiki, Policy.REVIEW)
+    await keep(wiki, "Ana Ruiz has sold the bakery in Porto to her sister.", start=10)
+    await compile_all(wiki, rules())
+    (ana,) = await wiki.rows("proposals", title="Ana Ruiz", status="open")
+    given = {"title": "Ana Ruiz Gomes", "slug": "ana", "summary": "A friend.", "tags": ["me"], "metadata": {"since": 1}}
+    await update_page(wiki.database, wiki.scope, page["id"], **given)
+    done = await accept_proposal(wiki.database, wiki.scope, ana["id"])
+    row = await wiki.page(page["id"])
+    assert (done.page_id, {name: row[name] for name in given}) == (page["id"], given)
+    assert "sold the bakery" in row["body_md"]
