@@ -23,6 +23,7 @@ from content.notes.frontmatter import BadFrontmatter, split_any
 from content.sensitivity import FIELD
 from content.sentences import first_sentence
 from content.templates import TEMPLATES
+from db.connection import Row
 from db.database import Database
 from db.one_transaction import OneTransaction
 from db.restricted import pooled
@@ -33,7 +34,7 @@ from lib.processes import ProcessTimeout, run_bounded
 from lib.threads import offload
 
 from .. import validation
-from ..errors import BadInput
+from ..errors import BadInput, Conflict
 from ..model.drafts import PageDraft, SectionDraft
 from ..model.names import free_slug
 from ..model.pages import Page, Saved, find_page
@@ -331,12 +332,14 @@ async def write_ingested(
 ) -> Saved:
     """Create or update a page, and cite lines of the source in its sections, in one transaction.
 
-    `citations` are (section slug, first line, last line).
+    `citations` are (section slug, first line, last line). Raises Conflict if another version of the file has got a page
+    since this one was proposed.
     """
     ready = await prepare_draft(draft)
     async with writing(database, scope) as writer:
         source = await find_source(writer, source_id)
         if is_new:
+            await check_has_no_page(writer, source, draft.type)
             ready = ready._replace(slug=await free_slug(writer, draft.type, ready.slug))
         else:
             await check_slug_is_own(writer, ready)
@@ -348,3 +351,13 @@ async def write_ingested(
                 await cite(writer, saved.page_id, ids[slug], source, start, end)
         await ground(writer, [saved.page_id])
     return saved
+
+
+async def check_has_no_page(writer: Writer, source: Row, category: str) -> None:
+    """Raise Conflict if a version of the source has a page of the category, which a new version would update."""
+    name = {"kind": source["kind"], "ref": source["ref"]}
+    found = await writer.one(BLOBS["find_ingested"], **name, type=category, named="/".join(name.values()))
+    page = await find_page(writer, found["id"]) if found else None
+    if page is not None:
+        message = "has been made of another version of this file since. Decline this, and ingest the file again."
+        raise Conflict(f"{page.name[0].upper()}{page.name[1:]} {message}", page.version, page.id)

@@ -188,7 +188,7 @@ FOLD_ENDS = named("search/statistics")["fold_terms"].sql[-100:]  # however it be
 WRITES = {
     "addWikiSource": 6,
     "retainWikiSources": 9,
-    "ingestWikiSource": 26,
+    "ingestWikiSource": 27,
     "createWikiPage": 6,
     "upsertWikiPage": 11,
     "updateWikiPage": 12,
