@@ -101,12 +101,12 @@ async def with_present_fields(connection: Connection, scope: Scope, found: Row, 
 
 
 async def find_page_of_others(connection: Connection, scope: Scope, found: Row, draft: PageDraft) -> Page | None:
-    """Return the page that others than the author of a proposal have written where it was to create one, if any."""
+    """Return the page that a proposal was to create, if others, or a later proposal, have written it meanwhile."""
     writer = Writer(connection, scope)
     page = await find_page_for(writer, draft)
-    author = {"author_kind": found["author_kind"], "author_id": found["author_id"]}
-    is_of_others = page and await writer.value(PROPOSALS["is_written_by_others"], page_id=page.id, **author)
-    return page if is_of_others else None
+    proposal = {name: found[name] for name in ("id", "author_kind", "author_id")}
+    is_known = page is None or not await writer.value(PROPOSALS["is_written_otherwise"], page_id=page.id, **proposal)
+    return None if is_known else page
 
 
 async def merge_body(

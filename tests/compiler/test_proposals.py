@@ -183,3 +183,18 @@ async def test_what_people_changed_besides_the_text_stays_when_a_compiled_update
     row = await wiki.page(page["id"])
     assert (done.page_id, {name: row[name] for name in given}) == (page["id"], given)
     assert "sold the bakery" in row["body_md"]
+
+
+async def test_an_earlier_proposal_of_a_page_does_not_replace_a_later_one_that_was_accepted(wiki: Wiki) -> None:
+    await set_policy(wiki, Policy.REVIEW)
+    await keep(wiki, *BEFORE)
+    await compile_all(wiki, rules())
+    later = ("sold the bakery", "bought a boat", "went to Lisbon")
+    await keep(wiki, *(f"Ana Ruiz {did} with her sister." for did in later), start=10)
+    await compile_all(wiki, rules())
+    first, second = await wiki.rows("proposals", title="Ana Ruiz")
+    done = await accept_proposal(wiki.database, wiki.scope, second["id"])
+    with pytest.raises(Conflict):
+        await accept_proposal(wiki.database, wiki.scope, first["id"])
+    assert done.page_id
+    assert (await wiki.page(done.page_id))["body_md"] == second["proposed_body"]

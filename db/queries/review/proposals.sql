@@ -70,12 +70,16 @@ FROM proposals AS p
 LEFT JOIN pages AS page ON page.tenant_id = :tenant_id AND page.owner_id = p.owner_id AND page.id = p.page_id
 WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = :id;
 
--- name: is_written_by_others
--- Return whether anybody but this author has written a page.
+-- name: is_written_otherwise
+-- Return whether anybody but the author of a proposal has written a page, or a later proposal for it was accepted.
 SELECT EXISTS (
     SELECT FROM revisions AS r
     WHERE r.tenant_id = :tenant_id AND r.owner_id = :owner_id AND r.page_id = :page_id
       AND (r.author_kind, r.author_id) <> (CAST(:author_kind AS text), CAST(:author_id AS text))
+) OR EXISTS (
+    SELECT FROM proposals AS later
+    WHERE later.tenant_id = :tenant_id AND later.owner_id = :owner_id AND later.page_id = :page_id
+      AND later.status = 'accepted' AND later.id > :id
 );
 
 -- name: decide
