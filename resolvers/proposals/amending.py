@@ -1,5 +1,6 @@
 """Amend proposed pages by the values of a reviewer, and merge their texts with what others have written since."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,6 +13,7 @@ from lib.threads import offload
 
 from .. import validation
 from ..errors import Conflict
+from ..knowledge.knowledge import draft_of
 from ..model import outline
 from ..model.drafts import PageDraft
 from ..model.outline import Outline
@@ -79,6 +81,17 @@ def amended_slugs(sections: Outline, proposed: Outline) -> list[str]:
 def merged_draft(draft: PageDraft, given: dict[str, Any]) -> PageDraft:
     """Return an amended draft for a page that is there: its sections keep the slugs that they have on the page."""
     return replace(amend_draft(draft, given), section_slugs=())
+
+
+def draft_in(arguments: Mapping[str, Any]) -> PageDraft:
+    """Return the draft of a page in the arguments of an operation of UPSERTS."""
+    draft: PageDraft = arguments["draft"] if "draft" in arguments else draft_of(arguments["entry"])
+    return draft
+
+
+def with_content(arguments: Mapping[str, Any], content: str) -> dict[str, Any]:
+    """Return the arguments of `write_knowledge` with another content."""
+    return {**arguments, "entry": replace(arguments["entry"], content=content)}
 
 
 async def with_present_fields(connection: Connection, scope: Scope, found: Row, draft: PageDraft) -> PageDraft:

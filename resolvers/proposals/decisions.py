@@ -46,9 +46,11 @@ from .amending import (
     Amendment,
     amend_draft,
     amended_values,
+    draft_in,
     find_page_of_others,
     merge_body,
     merged_draft,
+    with_content,
     with_present_fields,
 )
 from .events import announce_and_queue_events
@@ -71,7 +73,7 @@ TEXT_EDITS = frozenset(
      "upsert_page", "write_cited", "write_ingested"}
 )  # fmt: skip
 """The operations that edit the text of one page. Accepting them merges the text with changes made since."""
-UPSERTS = frozenset({"upsert_page", "write_cited"})
+UPSERTS = frozenset({"upsert_page", "write_cited", "write_knowledge"})
 """The operations that create a page, or update it if it is there by now."""
 REMOVALS = frozenset({"archive_page", "archive_scope", "delete_page", "merge_many", "merge_pages"})
 """The operations that remove a text. Accepting them raises Conflict if somebody else has changed the page since."""
@@ -174,10 +176,12 @@ async def current_operation(
     if given and name not in TEXT_EDITS and name != "create_page":
         raise BadInput("This operation has no text to amend. Decline it, and say why.", "amendment")
     if found["base_version"] is None:
-        if name in UPSERTS and (page := await find_page_of_others(connection, scope, found, arguments["draft"])):
+        if name in UPSERTS and (page := await find_page_of_others(connection, scope, found, draft_in(arguments))):
             here = {**found, "page_id": page.id, "version": page.version}
             proposed = given.get("body", found["proposed_body"])
             given["body"] = await merge_body(connection, scope, here, proposed, version)
+            if name == "write_knowledge":
+                return name, with_content(arguments, given["body"])
             arguments["draft"] = merged_draft(upsert.with_fields_of(arguments["draft"], page), given)
         elif "draft" in arguments and given:
             arguments["draft"] = amend_draft(arguments["draft"], given)
@@ -189,6 +193,9 @@ async def current_operation(
             found["version"],
             found["page_id"],
         )
+    if name == "write_knowledge" and is_moved:
+        base_version, proposed = found["base_version"], found["proposed_body"]
+        return name, with_content(arguments, await merge_body(connection, scope, found, proposed, base_version))
     for expected in ("expected_version", "from_expected_version"):
         arguments.pop(expected, None)
     if not (name in TEXT_EDITS and (is_moved or given)):

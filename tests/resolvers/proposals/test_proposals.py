@@ -324,3 +324,20 @@ async def test_an_acceptance_is_committed_only_with_its_transaction(
     assert ("seven" in await body(wiki, page_id)) == is_committed
     status = (await wiki.row("proposals", id=proposal_id))["status"]
     assert status == ("accepted" if is_committed else "open")
+
+
+async def test_accepting_knowledge_keeps_what_others_have_written_of_the_topic_since(
+    wiki: Wiki, ada: Scope, page_id: UUID
+) -> None:
+    here, topic = (wiki.database, wiki.scope), "Deploys"
+    new = TopicEntry(topic, "On Mondays.\n\n## Who\n\nAda.")
+    created_id = await proposal_id_of(write_knowledge(wiki.database, ada, new))
+    saved = await write_knowledge(*here, TopicEntry(topic, "## How\n\nBy hand."))
+    changed_id = await proposal_id_of(
+        write_knowledge(wiki.database, ada, TopicEntry(topic, "## How\n\nBy hand.\n\n## Who\n\nAda."))
+    )
+    await write_knowledge(*here, TopicEntry(topic, "## How\n\nBy a script."))
+    await accept_proposal(*here, changed_id)
+    assert await body(wiki, saved.page_id) == "## How\n\nBy a script.\n\n## Who\n\nAda."
+    await accept_proposal(*here, created_id)
+    assert await body(wiki, saved.page_id) == "On Mondays.\n\n## How\n\nBy a script.\n\n## Who\n\nAda."
