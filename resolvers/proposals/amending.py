@@ -18,7 +18,7 @@ from ..model import outline
 from ..model.drafts import PageDraft
 from ..model.outline import Outline
 from ..model.pages import Page, find_page
-from ..pages.revision_store import find_states
+from ..pages.revision_store import State, find_states
 from ..pages.upsert import find_page_for
 from ..transactions.writer import Writer
 from ..validation import UNSET, Given
@@ -96,21 +96,50 @@ def with_content(arguments: Mapping[str, Any], content: str) -> dict[str, Any]:
 
 async def with_present_fields(connection: Connection, scope: Scope, found: Row, draft: PageDraft) -> PageDraft:
     """Return the draft of a page that has changed, without the fields that only repeat those of its base version."""
+    page, base = await find_page_and_base(connection, scope, found)
+    given = changed_fields(base, page, {name: getattr(draft, name) for name in REPEATED})
+    more: dict[str, Any] = {name: given.get(name) for name in ("summary", "tags", "metadata")}
+    return replace(draft, slug=page.slug, title=given.get("title", page.title), **more)
+
+
+async def without_repeated(
+    connection: Connection, scope: Scope, found: Row, arguments: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the arguments of `update_page` without the fields that only repeat those of the base version."""
+    page, base = await find_page_and_base(connection, scope, found)
+    return changed_fields(base, page, arguments)
+
+
+async def find_page_and_base(connection: Connection, scope: Scope, found: Row) -> tuple[Page, State]:
+    """Return the page of a proposal as it is now, and its base version."""
     page = await find_page(Writer(connection, scope), found["page_id"])
     (base,) = await find_states(connection, scope, found["page_id"], (found["base_version"],))
     assert page is not None, "the page has a version"
-    tags = None
-    if draft.tags is not None and tuple(draft.tags) != base.tags:
-        left = [tag for tag in page.tags if tag in draft.tags or tag not in base.tags]
-        tags = [*left, *(tag for tag in draft.tags if tag not in base.tags and tag not in left)]
-    return replace(
-        draft,
-        slug=page.slug,
-        title=page.title if draft.title == base.title else draft.title,
-        summary=None if draft.summary == base.summary else draft.summary,
-        tags=tags,
-        metadata=None if (draft.metadata or {}) == (base.metadata or {}) else draft.metadata,
-    )
+    return page, base
+
+
+REPEATED = ("title", "summary", "tags", "metadata")
+"""The fields that a write may repeat although it does not mean to change them."""
+
+
+def changed_fields(base: State, page: Page, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the given values without those that the base version has too. Tags are merged with those of the page."""
+    found = {name: value for name, value in given.items() if name not in REPEATED or is_changed(base, name, value)}
+    if (tags := found.get("tags")) is not None:
+        left = [tag for tag in page.tags if tag in tags or tag not in base.tags]
+        found["tags"] = [*left, *(tag for tag in tags if tag not in base.tags and tag not in left)]
+    return found
+
+
+def is_changed(base: State, name: str, value: Any) -> bool:
+    return bool(comparable(value) != comparable(getattr(base, name)))
+
+
+def comparable(value: Any) -> Any:
+    """Return a value for comparison: without empty values, and lists and tuples alike."""
+    if isinstance(value, Mapping):
+        value = {name: item for name, item in value.items() if item is not None}
+    return (list(value) if isinstance(value, tuple) else value) or None
 
 
 async def find_page_of_others(connection: Connection, scope: Scope, found: Row, draft: PageDraft) -> Page | None:

@@ -52,6 +52,7 @@ from .amending import (
     merged_draft,
     with_content,
     with_present_fields,
+    without_repeated,
 )
 from .events import announce_and_queue_events
 from .gate import PROPOSALS, Policy, ReviewRequired, checked_terms, policy_for, rules_of
@@ -206,7 +207,8 @@ async def current_operation(
         draft = await with_present_fields(connection, scope, found, arguments["draft"])
         return name, {**arguments, "draft": merged_draft(draft, {**given, "body": body})}
     if name == "update_page":
-        return name, {**arguments, **given, "body": body}
+        changed = await without_repeated(connection, scope, found, arguments)
+        return name, {**changed, **given, "body": body}
     page_id, edit_summary = found["page_id"], arguments.get("edit_summary") or arguments.get("summary")
     if name == "restore_state":
         fields = await history.restored_fields(connection, scope, page_id, arguments["version"], found["version"])

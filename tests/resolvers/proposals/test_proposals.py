@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import replace
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -341,3 +342,17 @@ async def test_accepting_knowledge_keeps_what_others_have_written_of_the_topic_s
     assert await body(wiki, saved.page_id) == "## How\n\nBy a script.\n\n## Who\n\nAda."
     await accept_proposal(*here, created_id)
     assert await body(wiki, saved.page_id) == "On Mondays.\n\n## How\n\nBy a script.\n\n## Who\n\nAda."
+
+
+async def test_accepting_an_update_keeps_fields_that_others_have_changed_since(
+    wiki: Wiki, ada: Scope, page_id: UUID
+) -> None:
+    here, text = (wiki.database, wiki.scope, page_id), BODY.replace("six", "seven")
+    same: dict[str, Any] = {"title": "Harbour", "summary": None, "tags": [], "metadata": {}}
+    proposal_id = await proposal_id_of(update_page(wiki.database, ada, page_id, body=text, **{**same, "tags": ["sea"]}))
+    given = {"title": "The harbour", "summary": "For boats.", "metadata": {"depth": 4}}
+    await update_page(*here, tags=["port"], **given)
+    await accept_proposal(wiki.database, wiki.scope, proposal_id)
+    page = await wiki.page(page_id)
+    assert ({name: page[name] for name in given}, page["body_md"]) == (given, text)
+    assert page["tags"] == ["port", "sea"]
