@@ -7,7 +7,7 @@ whose heading is "".
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, count, pairwise
 
 from ..limits import HEADING, quoted
 from ..names import numbered_section, section_slug
@@ -77,7 +77,8 @@ def slugs(headings: Sequence[str]) -> list[str]:
     named = [
         _unique(section_slug(strip_level(heading) or heading), taken, counts) if heading else "" for heading in headings
     ]
-    lead = next(slug for slug in ("overview", "lead", "lead-2") if slug not in taken)
+    numbered = (numbered_section("lead", n) for n in count(2))
+    lead = next(slug for slug in chain(("overview", "lead"), numbered) if slug not in taken)
     return [slug or lead for slug in named]
 
 

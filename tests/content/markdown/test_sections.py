@@ -60,7 +60,8 @@ def test_headings_start_sections() -> None:
 def test_text_before_the_first_heading_is_the_lead() -> None:
     assert parse("Hello.\n\n## Visits") == [Section("overview", "", "Hello."), Section("visits", "Visits", "")]
     assert [section.slug for section in parse("Hello.\n## Overview")] == ["lead", "overview"]
-    assert [section.slug for section in parse("Hello.\n## Overview\n## Lead")] == ["lead-2", "overview", "lead"]
+    assert [section.slug for section in parse("Hello.\n## Overview\n## Lead")] == ["lead_2", "overview", "lead"]
+    assert parse("Hello.\n## Overview\n## Lead\n## Lead 2")[0].slug == "lead_3"
 
 
 @pytest.mark.parametrize(

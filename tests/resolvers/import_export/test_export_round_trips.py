@@ -17,7 +17,7 @@ from resolvers.model.drafts import PageDraft
 from resolvers.pages.hierarchy import set_parent
 from resolvers.pages.lifecycle import archive_page, create_page, update_page
 from resolvers.pages.merging import merge_pages
-from resolvers.sources.sources import forget_source
+from resolvers.sources.sources import cite_source, forget_source
 from tests.compiler.scripted_compiler import compile_all
 from tests.resolvers.import_export.exports import create_full_wiki, export_files, read_files
 from tests.resolvers.import_export.vaults import import_counts, import_files, run_import, write_files
@@ -94,6 +94,18 @@ async def test_a_wiki_is_imported_from_the_working_directory(
     result = await run_import(copy, Path())
     assert (*import_counts(result), result.sources, result.errors) == (3, 0, 0, 0, 3, ())
     assert len(await copy.rows("revisions")) == len(await wiki.rows("revisions"))
+
+
+async def test_a_citation_above_headings_named_like_the_beginning_is_kept(wiki: Wiki, tmp_path: Path) -> None:
+    body = "It is hot.\n\n## Overview\n\nA city.\n\n## Lead\n\nOf water."
+    page = await create_page(wiki.database, wiki.scope, PageDraft(type="topic", title="Austin", body=body))
+    slug = (await wiki.rows("sections", order="position"))[0]["section_slug"]
+    source_id = await wiki.add_source()
+    await cite_source(wiki.database, wiki.scope, page_id=page.page_id, section_slug=slug, source_id=source_id)
+    first = await export_files(wiki, tmp_path / "first")
+    copy = await wiki.neighbour()
+    assert (await run_import(copy, tmp_path / "first")).errors == ()
+    assert await export_files(copy, tmp_path / "second") == first
 
 
 @pytest.mark.parametrize("form", ["folder", "wiki.zip", "wiki.jsonl"])
