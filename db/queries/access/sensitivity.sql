@@ -251,9 +251,26 @@ WHERE t.tenant_id = :tenant_id AND t.owner_id NOT IN (SELECT owner_id FROM withh
   AND t.owner_id NOT IN (SELECT owner_id FROM hidden_sources);
 
 -- name: proposals
--- Proposals that change withheld pages, or that contain a sensitivity above the caller's ceiling, are hidden.
+-- Proposals that change withheld pages or merge them, cite hidden sources, or contain a sensitivity above the caller's
+-- ceiling, are hidden.
 SELECT t.* FROM proposals AS t
 WHERE t.tenant_id = :tenant_id AND coalesce(t.page_id NOT IN (SELECT page_id FROM withheld), TRUE)
+  AND NOT EXISTS (
+      SELECT FROM (
+          SELECT t.arguments ->> 'from_id' AS id
+          UNION ALL
+          SELECT page.id #>> '{}' FROM jsonb_path_query(t.arguments, '$.from_ids[*]') AS page (id)
+      ) AS merged
+      WHERE merged.id IN (SELECT CAST(page_id AS text) FROM withheld)
+  )
+  AND NOT EXISTS (
+      SELECT FROM (
+          SELECT t.arguments ->> 'source_id' AS id
+          UNION ALL
+          SELECT source.id #>> '{}' FROM jsonb_path_query(t.arguments, '$.citations[*][1]') AS source (id)
+      ) AS cited
+      WHERE cited.id IN (SELECT CAST(id AS text) FROM hidden_sources)
+  )
   AND NOT EXISTS (
       SELECT FROM ceilings AS c
       CROSS JOIN LATERAL (

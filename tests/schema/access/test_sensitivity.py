@@ -13,13 +13,17 @@ import pytest
 
 from db.database import Database
 from db.restricted import NOTHING_HIDDEN, restrict_statement, restriction_of, tables
-from db.scope import Actor, ActorKind, Role, Scope
+from db.scope import Actor, ActorKind, Role, Scope, Terms
 from db.sql import texts
 from db.tables import metadata
 from resolvers.auth.owners import Grant, OwnerKind, create_owner, grant
 from resolvers.context import Context
 from resolvers.model.drafts import PageDraft
-from resolvers.pages.lifecycle import create_page, delete_page
+from resolvers.pages.lifecycle import create_page, delete_page, update_page
+from resolvers.pages.merging import merge_many, merge_pages
+from resolvers.pages.stubs import write_cited
+from resolvers.proposals.decisions import propose_change
+from resolvers.sources.sources import SourceDraft, add_source
 from resolvers.subscriptions.changes import ChangeEvent, ChangeKind, Topic
 from schema.root import STRAWBERRY
 from selection import Engine
@@ -304,3 +308,32 @@ async def test_a_deleted_hidden_page_stays_hidden_in_the_feed_and_events(wiki: W
             document = f'subscription {{ told: wikiScopeChanged(owner: "{own}") {{ kind pageId }} }}'
             event = orjson.loads((await engine.execute(document, {}, None, context)).body)["data"]["told"]
             assert (event is not None) == (id in seen), (scope, id, event)
+
+
+PROPOSED = "query ($owner: ID!) { wikiProposals(ownerId: $owner, first: 5) { nodes { proposedBodyMd } } }"
+
+
+@pytest.mark.parametrize("operation", ["merge_pages", "merge_many", "write_cited"])
+async def test_a_proposal_with_the_text_of_a_hidden_page_or_source_is_hidden(
+    wiki: Wiki, engine: Engine, operation: str
+) -> None:
+    """The page that the proposal changes or creates is hidden from nobody."""
+    here, secret = (wiki.database, wiki.scope), {"sensitivity": SECRET}
+    pay = (await create_page(*here, PageDraft("topic", "Pay", body="A million."))).page_id
+    into = (await create_page(*here, PageDraft("topic", "Work", body="Daily."))).page_id
+    source = await add_source(*here, SourceDraft("document", "doc-1", "A million.", metadata=secret))
+
+    async def write(scope: Scope) -> object:
+        if operation == "merge_pages":
+            return await merge_pages(wiki.database, scope, pay, into)
+        if operation == "merge_many":
+            return await merge_many(wiki.database, scope, [pay], into)
+        draft = PageDraft("topic", "Wages", body="## Pay\n\nA million.")
+        return await write_cited(wiki.database, scope, draft, [("pay", source.source_id)])
+
+    await propose_change(*here, Terms("They are the same."), write)
+    await update_page(*here, pay, fields=secret)
+    for scope, is_seen in ((wiki.scope, True), ((await wiki.colleague()).scope, False)):
+        context = Context(wiki.database, scope, RICH)
+        answer = (await engine.execute(PROPOSED, {"owner": str(wiki.scope.owner_id)}, None, context)).body
+        assert (b"A million." in answer) == is_seen, answer
