@@ -10,7 +10,7 @@ from content.claims.claims import digest
 from content.claims.correction_forms import RENAMED
 from content.limits import SLUG, TAGS
 from content.markdown.sections import Section
-from content.sensitivity import stricter
+from content.sensitivity import find_levels, stricter
 from db.connection import Row
 from db.database import Database
 from db.ids import new_id
@@ -50,14 +50,17 @@ class Joined:
 
 
 def join_sections(sections: Outline, others: Outline) -> Joined:
-    """Join two outlines: sections with the same heading or slug are joined, the other sections are appended."""
+    """Join two outlines: sections with the same heading or slug are joined, the other sections are appended.
+
+    Sections of different sensitivity are not joined, because a section has one mark for its whole text.
+    """
     found = {section.slug: section for section in sections}
     by_heading = {section.heading: section.slug for section in reversed(sections)}
     places: dict[str, str] = {}
     added: list[Section] = []
     for other in others:
         slug = by_heading.get(other.heading) or (other.slug if other.slug in found and other.heading else None)
-        if slug:
+        if slug and [*find_levels(found[slug].heading)] == [*find_levels(other.heading)]:
             places[other.slug] = slug
             found[slug] = replace(found[slug], body=both(found[slug].body, other.body))
         else:

@@ -38,6 +38,16 @@ async def test_sections_with_the_same_heading_are_joined(wiki: Wiki) -> None:
     assert (await wiki.rows("revisions", "version", page_id=into))[-1]["edit_summary"] == "Merged with ATX"
 
 
+async def test_sections_of_different_sensitivity_are_not_joined(wiki: Wiki) -> None:
+    into = await create(wiki, "Austin", "## Pay\n\nMonthly.\n\n## Rent {sensitivity=confidential}\n\nHigh.")
+    gone = await create(wiki, "ATX", "## Pay {sensitivity=secret}\n\nMuch.\n\n## Rent {sensitivity=secret}\n\nHigher.")
+    await merge(wiki, gone, into)
+    assert (await wiki.page(into))["body_md"] == (
+        "## Pay\n\nMonthly.\n\n## Rent {sensitivity=confidential}\n\nHigh.\n\n"
+        "## Pay {sensitivity=secret}\n\nMuch.\n\n## Rent {sensitivity=secret}\n\nHigher."
+    )
+
+
 async def test_text_that_both_pages_have_is_kept_once(wiki: Wiki) -> None:
     into = await create(wiki, "Austin", "## Food\n\nTacos.\n\nBrisket.")
     gone = await create(wiki, "ATX", "Lead.\n\n## Food\n\nBrisket.")
