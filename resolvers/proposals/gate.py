@@ -176,7 +176,8 @@ async def check_write_policy(writer: "Writer", rules: Sequence[dict[str, Any]]) 
     if policy is Policy.CLOSED:
         raise Forbidden("This wiki is closed to writes of this role. An admin of it may change its write policy.")
     if policy is Policy.REVIEW or terms:
-        main = next((line.page_id for line in writer.lines if line.page_id), next(iter(page_ids), None))
+        written = (line.page_id for line in writer.lines if line.page_id and not line.is_consequence)
+        main = next(written, next(iter(page_ids), None))
         states = [page for pair in writer.states.values() for page in pair if page]
         levels = {level for page in (*states, *writer.removed.values()) for level in levels_of(page)}
         raise HeldForReview(scope, main, None if main is None else writer.states.get(main), page_ids, levels)

@@ -19,7 +19,7 @@ from db.sql import statements
 from ...links.references import assert_references
 from ...model import outline
 from ...model.pages import Page, find_page
-from ...transactions.writer import Writer, record
+from ...transactions.writer import Writer, record_consequence
 from ..update import save
 
 CLAIMS, PAGES = statements("review/claims"), statements("pages/pages")
@@ -75,7 +75,7 @@ async def keep_trajectory(writer: Writer, page: Page, former_slug: str | None = 
     saved = await save(writer, before, after, edit_summary=f"Trajectory of {page.title}")
     if after.status == "active":
         await assert_references(writer, [(page.id, after.id, REASON)])
-    await record(writer, "page.updated" if before else "page.created", after.id, version=saved.version)
+    await record_consequence(writer, "page.updated" if before else "page.created", after.id, version=saved.version)
 
 
 def describe_trajectory(known: Page, page: Page, slug: str, rows: list[Row]) -> Page:

@@ -7,6 +7,8 @@ import orjson
 import pytest
 
 from benchmarks.compiler.contents import read_contents
+from db.database import Database
+from db.scope import Scope, Terms
 from resolvers.context import Context
 from resolvers.links.links import link_pages
 from resolvers.model.drafts import PageDraft
@@ -15,6 +17,7 @@ from resolvers.pages.claims.claims import SourceRef, supersede_claim, withdraw_c
 from resolvers.pages.lifecycle import create_page, delete_page, update_page
 from resolvers.pages.merging import merge_pages
 from resolvers.pages.renaming import rename_page
+from resolvers.proposals.decisions import propose_change
 from resolvers.sources.compile_requests import rebuild_page
 from resolvers.sources.sources import forget_source
 from schema.root import make_engine
@@ -94,6 +97,23 @@ async def test_a_trajectory_follows_a_rename_a_merge_and_the_deletion_of_its_pag
     }  # fmt: skip
     await delete_page(wiki.database, wiki.scope, into)
     assert {status for _, status, _ in await trajectories(wiki)} == {"archived"}
+
+
+async def retitle(database: Database, scope: Scope, page_id: Any) -> object:
+    return await update_page(database, scope, page_id, title="Ana Silva")
+
+
+@pytest.mark.parametrize("write", [retitle, delete_page])
+async def test_a_proposal_that_changes_a_trajectory_too_is_of_its_page(wiki: Wiki, page_id: Any, write: Any) -> None:
+    for number in range(2):
+        await supersede(wiki, page_id, number)
+
+    async def proposed(scope: Scope) -> object:
+        return await write(wiki.database, scope, page_id)
+
+    held = await propose_change(wiki.database, wiki.scope, Terms("She left."), proposed)
+    proposal = await wiki.row("proposals", id=held.proposal_id)
+    assert (proposal["page_id"], proposal["title"], proposal["base_version"]) == (page_id, "Ana", 3)
 
 
 async def test_an_existing_page_with_the_slug_of_a_trajectory_stays_unchanged(wiki: Wiki, page_id: Any) -> None:
