@@ -144,7 +144,7 @@ async def update_page(
             await check_free(writer, page.type, after.slug, but=page)
         saved = await save(writer, page, after, text=text, edit_summary=edit_summary)
         renamed = aliases is not UNSET and await replace_aliases(writer, after, aliases)
-        if (after.slug, after.title, level_of(after.metadata)) != (page.slug, page.title, level_of(page.metadata)):
+        if (after.slug, after.title) != (page.slug, page.title):
             await keep_trajectory(writer, after, page.slug)
         relinked = related is not UNSET and await replace_related(writer, page.id, related)
         saved = replace(saved, changed=saved.changed or renamed or relinked)

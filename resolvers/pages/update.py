@@ -17,6 +17,7 @@ from ..links.references import find_hubness_dependents, refresh_hubness
 from ..links.targets import refuse_private_links, resolve, write_targets
 from ..model.names import Names, check_alias_count, claim_names, former_address, join_names, known_names, write_names
 from ..model.pages import Page, Saved
+from ..proposals.gate import levels_of
 from ..search.index import SearchEntry, index_pages, update_search_status
 from ..sources.grounding import ground
 from ..subscriptions.changes import ChangeKind
@@ -294,7 +295,8 @@ async def save(
 ) -> Saved:
     """Create a page (`before` is None) or write its differences. A change of content makes a new version.
 
-    A new `last_compiled_at` alone does not count as a change. `text` is the parsed new text, if the caller has it.
+    A new `last_compiled_at` alone does not count as a change. `text` is the parsed new text, if the caller has it. A
+    change of sensitivity applies to the trajectory of the page, too.
     """
     if before is None:
         text = text if text and text.sections == after.sections else await read_sections(after.sections)
@@ -306,6 +308,10 @@ async def save(
     (changed,) = await apply_updates(writer, known)
     if known.has_new_texts:
         await ground(writer, [after.id])
+    if {*levels_of(before)} != {*levels_of(after)}:
+        from .claims.trajectory import keep_trajectory  # here, because it saves the trajectory itself
+
+        await keep_trajectory(writer, after, before.slug)
     return changed
 
 

@@ -92,9 +92,10 @@ ORDER BY is_own DESC, array_position(CAST(:slugs AS text[]), p.slug);
 
 -- name: list_of_page
 -- Return the superseded claims of a page that are not withdrawn, the oldest first, with the sources that stated and
--- overrode them.
+-- overrode them, and the sensitivity of these.
 SELECT c.fact, c.replacement, c.superseded_on, stating.kind AS stated_kind, stating.ref AS stated_ref,
-       overriding.kind AS overriding_kind, overriding.ref AS overriding_ref
+       overriding.kind AS overriding_kind, overriding.ref AS overriding_ref,
+       stating.metadata ->> 'sensitivity' AS stated_level, overriding.metadata ->> 'sensitivity' AS overriding_level
 FROM superseded_claims AS c
 LEFT JOIN sources AS stating
     ON stating.tenant_id = :tenant_id AND stating.owner_id = :owner_id AND stating.id = c.stated_by_id

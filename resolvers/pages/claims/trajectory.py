@@ -11,7 +11,7 @@ from content.claims import claims
 from content.limits import SLUG, TITLE
 from content.markdown.links import title_link
 from content.markdown.sections import Section
-from content.sensitivity import stricter
+from content.sensitivity import FIELD, level_of, stricter, strictest
 from db.connection import Row
 from db.ids import new_id
 from db.sql import statements
@@ -19,6 +19,7 @@ from db.sql import statements
 from ...links.references import assert_references
 from ...model import outline
 from ...model.pages import Page, find_page
+from ...proposals.gate import levels_of
 from ...transactions.writer import Writer, record_consequence
 from ..update import save
 
@@ -79,12 +80,14 @@ async def keep_trajectory(writer: Writer, page: Page, former_slug: str | None = 
 
 
 def describe_trajectory(known: Page, page: Page, slug: str, rows: list[Row]) -> Page:
-    """Return the trajectory of a page with these claims."""
+    """Return the trajectory of a page with these claims. It is as sensitive as the page, its sections and sources."""
     title = f"{page.title[: TITLE.maximum - 13]} (trajectory)"
     lines = "\n".join(map(line_of, rows))
     body = f"How {title_link(page.title, page.type, page.slug)} came to say what it says.\n\n{lines}"
     sections = outline.checked_outline([Section("overview", "", body)], "bodyMd")
-    metadata = stricter((known.metadata or {}) | {TRAJECTORY_OF: f"{page.type}/{page.slug}"}, page.metadata)
+    of_sources = (level_of({FIELD: row[f"{name}_level"]}) for row in rows for name in ("stated", "overriding"))
+    level = {FIELD: strictest([*levels_of(page), *of_sources])}
+    metadata = stricter((known.metadata or {}) | {TRAJECTORY_OF: f"{page.type}/{page.slug}"}, level)
     summary = f"What {page.title[:200]} used to say, and until when."
     after = replace(known, slug=slug, title=title, summary=summary, sections=sections)
     return replace(after, metadata=metadata, status="active")

@@ -17,9 +17,11 @@ from resolvers.pages.claims.claims import SourceRef, supersede_claim, withdraw_c
 from resolvers.pages.lifecycle import create_page, delete_page, update_page
 from resolvers.pages.merging import merge_pages
 from resolvers.pages.renaming import rename_page
+from resolvers.pages.sections import patch_section
+from resolvers.pages.upsert import upsert_page
 from resolvers.proposals.decisions import propose_change
 from resolvers.sources.compile_requests import rebuild_page
-from resolvers.sources.sources import forget_source
+from resolvers.sources.sources import SourceDraft, add_source, forget_source
 from schema.root import make_engine
 from tests.compiler.forgotten.forgetting import found_in
 from tests.compiler.scripted_compiler import compile_all
@@ -97,6 +99,31 @@ async def test_a_trajectory_follows_a_rename_a_merge_and_the_deletion_of_its_pag
     }  # fmt: skip
     await delete_page(wiki.database, wiki.scope, into)
     assert {status for _, status, _ in await trajectories(wiki)} == {"archived"}
+
+
+async def mark_page(wiki: Wiki, page_id: Any) -> None:
+    await upsert_page(wiki.database, wiki.scope, PageDraft("entity", "Ana", fields={"sensitivity": "secret"}))
+
+
+async def mark_section(wiki: Wiki, page_id: Any) -> None:
+    heading = "Home {sensitivity=secret}"
+    await patch_section(wiki.database, wiki.scope, page_id, section_slug="home", body="Far.", heading=heading)
+
+
+@pytest.mark.parametrize("mark", [mark_page, mark_section])
+async def test_a_trajectory_is_as_sensitive_as_its_page(wiki: Wiki, page_id: Any, mark: Any) -> None:
+    for number in range(2):
+        await supersede(wiki, page_id, number)
+    await mark(wiki, page_id)
+    assert (await wiki.row("pages", slug="ana-trajectory"))["metadata"]["sensitivity"] == "secret"
+
+
+async def test_a_trajectory_is_as_sensitive_as_the_sources_of_its_claims(wiki: Wiki, page_id: Any) -> None:
+    draft = SourceDraft("document", "doc-1", "She moved.", metadata={"sensitivity": "confidential"})
+    await add_source(wiki.database, wiki.scope, draft)
+    for number in range(2):
+        await supersede(wiki, page_id, number, overridden_by=SourceRef("document", "doc-1"))
+    assert (await wiki.row("pages", slug="ana-trajectory"))["metadata"]["sensitivity"] == "confidential"
 
 
 async def retitle(database: Database, scope: Scope, page_id: Any) -> object:
