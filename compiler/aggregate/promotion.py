@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 from uuid import UUID
 
+from content.sensitivity import level_of, stricter
 from db.sql import statements
 from resolvers.model import outline
 from resolvers.model.drafts import SectionDraft
@@ -47,7 +49,10 @@ class SectionPromotion:
 async def find_promotions(
     writer: Writer, rollups: Sequence[Rollup], pages: Mapping[UUID, Page], outlines: Outlines
 ) -> list[SectionPromotion]:
-    """Return the promotions of the sections that are dense enough and whose title is free or the title of a topic."""
+    """Return the promotions of the sections that are dense enough and whose title is free or the title of a topic.
+
+    An existing topic that is less sensitive than the section is left alone.
+    """
     titles = {
         rollup.section_key: title_for(rollup, pages[rollup.section_key[0]], outlines)
         for rollup in rollups
@@ -56,12 +61,15 @@ async def find_promotions(
     topics = await find_or_make_topics(writer, list(titles.values())) if titles else {}
     found: dict[UUID, SectionPromotion] = {}
     for rollup in rollups:
-        wanted = topics.get(titles.get(rollup.section_key, ""))
+        wanted, parent = topics.get(titles.get(rollup.section_key, "")), pages[rollup.section_key[0]]
         if wanted is None or wanted.page.id in found:
             continue
-        if wanted.before and not await can_be_below(writer, wanted.before, rollup.section_key[0]):
+        metadata = stricter(wanted.page.metadata, parent.metadata)
+        if wanted.before and level_of(metadata) != level_of(wanted.before.metadata):
             continue
-        page = wanted.page if wanted.before else introduce_topic(wanted.page, rollup, pages[rollup.section_key[0]])
+        if wanted.before and not await can_be_below(writer, wanted.before, parent.id):
+            continue
+        page = wanted.page if wanted.before else introduce_topic(wanted.page, rollup, parent, metadata)
         slug = outline.next_free_slug(rollup.section_key[1], {section.slug for section in page.sections})
         found[page.id] = SectionPromotion(rollup, wanted.before, page, slug, wanted.promotes)
     return list(found.values())
@@ -79,10 +87,11 @@ def title_for(rollup: Rollup, page: Page, outlines: Outlines) -> str:
     return f"{name} {rollup.heading}"
 
 
-def introduce_topic(page: Page, rollup: Rollup, parent: Page) -> Page:
-    """Return a new topic with a summary and the tags of the pages that it lists."""
+def introduce_topic(page: Page, rollup: Rollup, parent: Page, metadata: dict[str, Any]) -> Page:
+    """Return a new topic with a summary, the tags of the pages that it lists, and this metadata."""
     tags = rollup.known.observed_tags
-    return replace(page, summary=f"{rollup.heading}: {parent.title}{tag_suffix(tags)}.", tags=tags[:TAGS_MAX])
+    summary = f"{rollup.heading}: {parent.title}{tag_suffix(tags)}."
+    return replace(page, summary=summary, tags=tags[:TAGS_MAX], metadata=metadata)
 
 
 def tag_suffix(tags: Sequence[str]) -> str:

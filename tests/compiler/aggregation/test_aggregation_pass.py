@@ -355,6 +355,16 @@ async def test_a_section_is_promoted_to_an_existing_topic_of_that_title(wiki: Wi
     assert page["parent_page_id"] == (await pages_by_title(wiki))["Austin"]["id"]
 
 
+async def test_a_section_of_a_secret_topic_is_promoted_to_no_topic_that_more_callers_see(wiki: Wiki) -> None:
+    await create_page(wiki.database, wiki.scope, PageDraft("topic", "Austin", fields={"sensitivity": "secret"}))
+    await create_page(wiki.database, wiki.scope, PageDraft("topic", "Austin Music"))
+    await compile_places(wiki, 16, tags=["park"])
+    await compile_places(wiki, 16, 16, tags=["park", "music"])
+    found = await pages_by_title(wiki)
+    assert found["Austin Activities"]["metadata"]["sensitivity"] == "secret"
+    assert (found["Austin Music"]["parent_page_id"], found["Austin Music"]["version"]) == (None, 1)
+
+
 async def test_the_number_of_statements_does_not_depend_on_the_pages(wiki: Wiki, dsn: str) -> None:
     async def statements(scope: Scope, number: int) -> int:
         here = Wiki(wiki.database, scope, wiki.connection)
