@@ -15,7 +15,7 @@ from db.sql import statements
 from lib.threads import offload
 
 from .. import validation
-from ..errors import BadInput, CairnError
+from ..errors import BadInput, CairnError, NotFound
 from ..links.references import (
     check_page_names,
     find_hubness_dependents,
@@ -29,14 +29,14 @@ from ..model.drafts import PageDraft, clean_draft
 from ..model.names import check_free, free_slug, title_slug
 from ..model.page_fields import checked_fields, replace_metadata, with_fields
 from ..model.pages import Page, Saved
-from ..permissions import Action
+from ..permissions import Action, Withheld, check_sees
 from ..proposals.events import announce_events
 from ..proposals.gate import PROPOSALS
 from ..proposals.operations import proposable
 from ..search.index import remove_from_search
 from ..subscriptions.changes import ChangeKind
 from ..transactions.outbox import ProposalKind
-from ..transactions.transaction import check_version, writing, writing_page
+from ..transactions.transaction import NO_PAGE, check_version, writing, writing_page
 from ..transactions.writer import Writer, record
 from ..validation import UNSET, Given
 from .aliases import replace_aliases
@@ -78,14 +78,22 @@ async def create_page(database: Database, scope: Scope, draft: PageDraft, *, unl
     async with writing(database, scope) as writer:
         if draft.slug:
             await check_free(writer, draft.type, draft.slug)
-        elif unless_called and (known := await writer.one(PAGES["find_by_name"], **name_values(draft, wanted))):
+        elif unless_called and (known := await find_called(writer, draft, wanted)):
             raise PageExists(known)
         slug = draft.slug or await free_slug(writer, draft.type, wanted)
         return await store(writer, None, draft_page(draft, slug, text.sections), draft, "page.created", text)
 
 
-def name_values(draft: PageDraft, slug: str) -> dict[str, Any]:
-    return {"type": draft.type, "alias": normalise(draft.title), "slug": slug}
+async def find_called(writer: Writer, draft: PageDraft, slug: str) -> Row | None:
+    """Return the page of the draft's type that has its title or this slug, unless it is hidden from the caller."""
+    row = await writer.one(PAGES["find_by_name"], type=draft.type, alias=normalise(draft.title), slug=slug)
+    try:
+        await check_sees(writer, writer.scope, [row["id"]] if row else [], NO_PAGE)
+    except NotFound:
+        return None
+    except Withheld:  # only parts are hidden
+        return row
+    return row
 
 
 @proposable

@@ -19,6 +19,7 @@ from ..model.names import find_slug, title_slug
 from ..model.outline import Outline
 from ..model.page_fields import replace_metadata, with_fields
 from ..model.pages import Page, Saved
+from ..permissions import check_sees
 from ..proposals.operations import proposable
 from ..search.index import count_words
 from ..transactions.transaction import check_version, writing
@@ -154,6 +155,7 @@ async def check_slug_is_own(writer: Writer, prepared: Prepared) -> None:
     """Raise Conflict for a former slug of a page, because the caller may not know that the page was renamed."""
     row = await writer.one(PAGES["find_by_former_slug"], type=prepared.draft.type, slug=prepared.slug)
     if row:
+        await check_sees(writer, writer.scope, [row["id"]], f'The slug "{prepared.slug}" is taken.')
         raise Conflict(
             f'The slug "{prepared.slug}" leads to the {prepared.draft.type} "{row["title"]}", '
             f'whose slug is "{row["slug"]}" now. Write to that slug, or say expectedVersion if this page is meant.',

@@ -55,7 +55,7 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND type = :type AND slug 
 -- name: find_by_name
 -- Return the page of a type with a name: an active page before an archived one, then by its slug, a former slug or an
 -- alias.
-SELECT p.type, p.slug, p.version, p.status
+SELECT p.id, p.type, p.slug, p.version, p.status
 FROM (
     SELECT id, 1 AS rank FROM pages
     WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND type = :type AND slug = :slug

@@ -5,7 +5,10 @@ from typing import Any
 
 import pytest
 
+from resolvers.errors import NotFound
 from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import create_page
+from resolvers.pages.renaming import rename_page
 from resolvers.pages.upsert import Prepared, count_new_words, prepare_draft, upsert_page, upsert_pages
 from tests.recording_database import RecordingDatabase, recording_database
 from tests.wiki import Wiki
@@ -88,3 +91,15 @@ async def test_ten_new_pages_take_as_many_statements_as_two(database: RecordingD
         statement_counts.append(len(await database.sent_statements()) - before)
     await count_new_words(wiki.database, wiki.scope)
     assert statement_counts[1] == statement_counts[2]
+
+
+async def test_a_write_by_a_former_name_of_a_hidden_page_does_not_name_the_page(wiki: Wiki) -> None:
+    draft = PageDraft("topic", "Plan", aliases=["Plan B"], fields={"sensitivity": "secret"})
+    page = await create_page(wiki.database, wiki.scope, draft)
+    await rename_page(wiki.database, wiki.scope, page.page_id, title="Layoffs", slug="layoffs")
+    colleague = await wiki.colleague()
+    with pytest.raises(NotFound, match=r'^The slug "plan" is taken\.$'):
+        await upsert_page(colleague.database, colleague.scope, PageDraft("topic", "Plan"))
+    for title in ("Plan", "Plan B"):
+        saved = await create_page(colleague.database, colleague.scope, PageDraft("topic", title), unless_called=True)
+        assert saved.created
