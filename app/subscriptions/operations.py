@@ -16,7 +16,7 @@ from resolvers.auth.credentials import Credentials
 from resolvers.context import Context
 from resolvers.errors import CairnError, Forbidden, Unavailable
 from resolvers.subscriptions.changes import ChangeEvent
-from resolvers.subscriptions.feed import Feed
+from resolvers.subscriptions.feed import Feed, Subscriber, may_still_follow
 from resolvers.transactions.db_errors import translated_db_errors
 from selection import Engine
 from selection.execute.engine import Answer
@@ -31,7 +31,7 @@ from ..http.request import GraphQLRequest, Refused
 log = structlog.get_logger()
 EMPTY_ANSWER_MAX = 1000  # bytes; an answer without data is never longer
 EVENT_RETRY = 1.0  # seconds until an event is read again after the database was unavailable
-WITHDRAWN = "You may no longer read this wiki, so there is no more of this."
+WITHDRAWN = "You may no longer read this, so there is no more of it."
 
 
 class Stopping(Exception):
@@ -94,12 +94,15 @@ class Operations:
     async def stream_results(
         self, request: GraphQLRequest, events: Events, scope: Scope
     ) -> AsyncGenerator[Answer, None]:
+        """Yield the answer for each event, without those that the caller may not read, such as of hidden pages."""
         async with aclosing(events.happening) as happening:
+            assert isinstance(happening, Subscriber)
             async for event in happening:
                 answer = await self.read_event(request, scope, event)
-                if is_empty(answer, events.key):
+                if not is_empty(answer, events.key):
+                    yield answer
+                elif not await may_still_follow(self.database, scope, happening):
                     raise Forbidden(WITHDRAWN)
-                yield answer
         if self.feed.closed:
             raise Stopping
 

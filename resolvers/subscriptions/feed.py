@@ -10,9 +10,11 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from uuid import UUID
 
+from db.database import Database
+from db.scope import Scope
 from db.sql import statements
 
-from ..errors import NotFound
+from ..errors import Forbidden, NotFound, Unavailable
 from ..permissions import Action, authorise
 from ..transactions.transaction import NO_PAGE, read_connection
 from .changes import ChangeEvent, ChangeKind, Topic, merge_changes
@@ -128,9 +130,31 @@ async def watch_wiki(
     """Subscribe to the changes of the pages, compile jobs or proposals of a wiki, by default the caller's own."""
     owner_id = context.scope.owner_id if owner_id is None else owner_id
     async with read_connection(context.database) as connection:
-        action = Action.WRITE if topic is Topic.PROPOSALS else Action.READ
-        await authorise(connection, context.scope, owner_id, action)
+        await authorise(connection, context.scope, owner_id, action_for(topic))
     return subscriber(context, topic, owner_id, initial=initial)
+
+
+async def may_still_follow(database: Database, scope: Scope, subscriber: Subscriber) -> bool:
+    """Return whether a caller who may not read an event goes on to follow its wiki, or False for that of one page.
+
+    If the database is unavailable, that is decided at the next such event.
+    """
+    topic, _, owner_id = subscriber.place
+    if subscriber.page_id is not None:
+        return False
+    try:
+        async with read_connection(database) as connection:
+            await authorise(connection, scope, owner_id, action_for(topic))
+    except (Forbidden, NotFound):
+        return False
+    except Unavailable:
+        return True
+    return True
+
+
+def action_for(topic: Topic) -> Action:
+    """Return the action that a caller must be allowed in a wiki to follow its changes."""
+    return Action.WRITE if topic is Topic.PROPOSALS else Action.READ
 
 
 def subscriber(

@@ -153,6 +153,19 @@ async def test_a_revoked_grant_ends_the_stream_without_revealing_the_page(servic
         await socket.check_nothing_sent()
 
 
+async def test_a_stream_of_a_wiki_passes_over_hidden_pages(service: Service, wiki: Wiki) -> None:
+    """The events of a page that is or was hidden from the reader are not sent, and do not end the stream."""
+    here, secret = (wiki.database, wiki.scope), {"sensitivity": "secret"}
+    reader = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.READER)
+    async with open_socket(service) as socket:
+        await socket.initialise(reader)
+        await socket.subscribe(WIKI_CHANGED)
+        hidden = await create_page(*here, PageDraft("topic", "Layoffs", fields=secret))
+        await delete_page(*here, hidden.page_id)
+        shown = await create_page(*here, PageDraft("topic", "Austin"))
+        assert (await socket.next_event())["pageId"] == str(shown.page_id)
+
+
 async def test_another_tenant_gets_no_event_and_cannot_detect_a_page(service: Service, wiki: Wiki, dsn: str) -> None:
     page, stranger = await create(wiki), await open_wiki(dsn)
     token = service.token(stranger.scope.tenant_id, stranger.scope.owner_id, Role.ADMIN)
