@@ -195,18 +195,15 @@ class Sender:
         The pause is zero if the webhook was disabled.
         """
         self.cooling[claim.webhook_id] = time.monotonic() + COOLING
-        failing_since = target["failing_since"]
-        is_hopeless = error.status == GONE or (
-            failing_since is not None and target["now"] - failing_since >= DISABLED_AFTER
-        )
         async with transaction(self.database) as connection:
             await connection.run(SENDING["note_failure"], **webhook_key(claim), url=target["url"])
+            current = await connection.one(SENDING["find_target"], **webhook_key(claim))
             found = await connection.one(
                 SENDING["mark_failed"], tenant_id=claim.tenant_id, id=row["id"],
                 response_status=error.status, error=error.reason,
             )  # fmt: skip
         log.info("A webhook was not delivered: %s", error.reason, extra={"webhook": str(claim.webhook_id)})
-        if is_hopeless:
+        if error.status == GONE or (current is not None and has_failed_for_long(current)):
             await self.disable(claim, target, error.reason)
             return timedelta()
         if found is None or found["status"] == "dead":
@@ -254,6 +251,12 @@ class Connections:
             opening: AbstractAsyncContextManager[Post] = self.client.to(url)
             self.open[url] = await self.stack.enter_async_context(opening)
         return self.open[url]
+
+
+def has_failed_for_long(target: Row) -> bool:
+    """Return whether a webhook has accepted no delivery for DISABLED_AFTER."""
+    failing_since = target["failing_since"]
+    return bool(failing_since is not None and target["now"] - failing_since >= DISABLED_AFTER)
 
 
 def webhook_key(claim: Claim) -> dict[str, Any]:

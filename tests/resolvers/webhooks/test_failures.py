@@ -135,6 +135,21 @@ async def test_a_webhook_that_fails_for_long_is_disabled(wiki: Wiki, receiver: R
     assert [slug for _, slug, _ in receiver.events()] == ["austin", "boston"]
 
 
+async def test_a_failure_after_a_success_does_not_disable_a_webhook_that_failed_for_long(
+    wiki: Wiki, receiver: Receiver
+) -> None:
+    issued = await add_webhook(wiki, receiver)
+    receiver.statuses = [204, 503]
+    await create_topics(wiki, "Austin", "Boston")
+    await wiki.connection.execute("UPDATE webhooks SET failing_since = now() - interval '6 days'")
+    sending_one = Sender(wiki.database, WebhookClient(LOOPBACK), "one")
+    claim = await sending_one.claim(wiki.scope.tenant_id)
+    assert claim is not None
+    await sending_one.send(claim)
+    assert (await find_webhook(wiki.database, wiki.scope.tenant_id, issued.id)).state == "failing"
+    assert [row["status"] for row in await wiki.rows("webhook_deliveries", "position")] == ["delivered", "pending"]
+
+
 async def test_status_410_disables_a_webhook_at_once(wiki: Wiki, receiver: Receiver) -> None:
     issued = await add_webhook(wiki, receiver)
     receiver.default_status = 410
