@@ -118,6 +118,8 @@ async def check_transferable(wikis: TwoWikis, page: Page) -> PageNames:
     )
     if taken:
         error, noun = (SlugTaken, "slug") if taken["is_slug"] else (AliasTaken, "name")
+        is_taken = f'The {noun} "{taken["name"]}" is taken in the other wiki.'
+        await check_sees(wikis.there, wikis.there.scope, [taken["id"]], is_taken)
         raise error(
             f'The {noun} "{taken["name"]}" belongs to the {taken["type"]} "{taken["title"]}" of the other wiki. '
             "Rename one of the pages, or merge them there.",

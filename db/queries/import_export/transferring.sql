@@ -16,7 +16,7 @@ SELECT
 
 -- name: find_taken
 -- Return a page of this wiki that has or had one of these slugs, or has one of these aliases.
-SELECT p.type, p.title, found.name, found.is_slug
+SELECT p.id, p.type, p.title, found.name, found.is_slug
 FROM (
     SELECT id, slug AS name, true AS is_slug FROM pages
     WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND slug = ANY(CAST(:slugs AS text[]))

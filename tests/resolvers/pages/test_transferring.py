@@ -1,6 +1,7 @@
 """Transferring a page to another wiki moves everything that belongs to the page."""
 
 import asyncio
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
@@ -243,6 +244,17 @@ async def assert_refused(
     with pytest.raises(error, match=match):
         await transfer(source, page_id, target, **more)
     assert await contents(source) == before
+
+
+async def test_a_transfer_to_a_name_of_a_hidden_page_does_not_name_the_page(mine: Wiki, team: Wiki) -> None:
+    """The caller has a wiki of its own, and may write in the other one up to the level internal."""
+    await create(team, "Layoffs", aliases=["Plan B"], former_slugs=["plan"], fields={"sensitivity": "secret"})
+    colleague = await team.colleague()
+    own = Wiki(mine.database, replace(colleague.scope, owner_id=colleague.scope.owners[0]), mine.connection)
+    await mine.connection.execute("UPDATE owners SET kind = 'shared' WHERE id = $1", own.scope.owner_id)
+    for title, name in (("Plan", 'slug "plan"'), ("Plan B", 'name "plan b"')):
+        with pytest.raises(NotFound, match=f"^The {name} is taken in the other wiki.$"):
+            await transfer(own, await create(own, title), team)
 
 
 async def test_a_transfer_reuses_equal_sources_and_keeps_version_chains(mine: Wiki, team: Wiki) -> None:
