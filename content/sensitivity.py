@@ -58,3 +58,9 @@ def levels_in(value: Any) -> Iterator[str]:
 def strip_level(heading: str) -> str:
     """Return a heading without the mark of its level."""
     return MARK.sub("", heading).rstrip() if MARK.search(heading) else heading
+
+
+def stricter_heading(heading: str, other: str) -> str:
+    """Return a heading, with the mark of another one if that has a stricter level."""
+    level, others = (strictest(find_levels(text)) for text in (heading, other))
+    return heading if strictest([level, others]) == level else f"{strip_level(heading)} {{{FIELD}={others}}}".strip()

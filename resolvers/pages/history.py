@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from content.edits.differences import Difference, difference, unified_diff
-from content.sensitivity import stricter
+from content.sensitivity import stricter, stricter_heading
 from db.connection import Connection
 from db.database import Database
 from db.scope import Scope
@@ -14,6 +14,7 @@ from lib.threads import offload
 
 from ..errors import BadInput, NotFound
 from ..model import outline
+from ..model.outline import Outline
 from ..model.pages import Saved
 from ..permissions import Action, authorise
 from ..proposals.operations import proposable
@@ -67,7 +68,7 @@ async def restore_state(
 ) -> Saved:
     """Write a new version with the title, summary, text, tags and metadata of an earlier version.
 
-    The slug and the aliases stay as they are. So does the sensitivity, if it was lower in the earlier version.
+    The slug and the aliases stay as they are. So does the sensitivity of the page and its sections where it was lower.
     """
     if version < 1:
         raise BadInput("Versions count from 1.", "version")
@@ -81,12 +82,21 @@ async def restore_state(
             summary=state.summary,
             tags=state.tags,
             metadata=page.metadata if state.metadata is None else stricter(state.metadata, page.metadata),
-            sections=outline.keep_identities(text.sections, page.sections),
+            sections=keep_marks(outline.keep_identities(text.sections, page.sections), page.sections),
         )
         saved = await save(writer, page, after, text=text, edit_summary=restoration(version))
         if saved.changed:
             await record(writer, "page.restored", page.id, version=saved.version, restoredVersion=version)
         return saved
+
+
+def keep_marks(sections: Outline, current: Outline) -> Outline:
+    """Return the sections, each with the mark of the current section of the same slug if that is stricter."""
+    headings = {section.slug: section.heading for section in current}
+    return tuple(
+        replace(section, heading=stricter_heading(section.heading, headings.get(section.slug, "")))
+        for section in sections
+    )
 
 
 async def restored_fields(

@@ -97,6 +97,16 @@ async def test_a_change_of_metadata_alone_can_be_undone(wiki: Wiki) -> None:
     assert (saved.changed, (await wiki.page(page_id))["metadata"]) == (True, {"confidence": "high"})
 
 
+async def test_a_restored_section_keeps_a_stricter_mark_of_its_sensitivity(wiki: Wiki) -> None:
+    first, pay = "## Pay\n\nMuch.", "## Pay {{sensitivity={}}}\n\n{}"
+    page_id = (await create_page(wiki.database, wiki.scope, PageDraft("topic", "Austin", body=first))).page_id
+    for body in (pay.format("secret", "More."), pay.format("confidential", "Most.")):
+        await update_page(wiki.database, wiki.scope, page_id, body=body)
+    for version, restored in ((1, ("confidential", "Much.")), (2, ("secret", "More.")), (3, ("secret", "Most."))):
+        await restore_state(wiki.database, wiki.scope, page_id, version)
+        assert (await wiki.page(page_id))["body_md"] == pay.format(*restored)
+
+
 async def test_restoring_a_version_without_metadata_keeps_the_current_metadata(wiki: Wiki) -> None:
     page_id = await create(wiki, "Hot.", metadata={"a": 1})
     unknown = "slug = NULL, metadata = NULL, aliases = NULL, facts_version = NULL"
