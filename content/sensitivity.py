@@ -25,6 +25,15 @@ def stricter(metadata: Mapping[str, Any] | None, *others: Mapping[str, Any] | No
     return {**(metadata or {}), **({} if level == level_of(metadata) else {FIELD: level})}
 
 
+def is_stricter(metadata: Mapping[str, Any] | None, other: Mapping[str, Any] | None) -> bool:
+    """Return whether callers may read a page with the other metadata but not one with this metadata.
+
+    All of them may read both public and internal pages.
+    """
+    level, other_level = (max(LEVELS.index(level_of(each)), LEVELS.index(USUAL)) for each in (metadata, other))
+    return level > other_level
+
+
 def strictest(levels: Iterable[str]) -> str:
     """Return the strictest of the levels, or the usual level if there are none."""
     return max(levels, key=LEVELS.index, default=USUAL)

@@ -10,7 +10,7 @@ from content.claims.claims import digest
 from content.claims.correction_forms import RENAMED
 from content.limits import SLUG, TAGS
 from content.markdown.sections import Section
-from content.sensitivity import find_levels, stricter
+from content.sensitivity import find_levels, is_stricter, stricter
 from db.connection import Row
 from db.database import Database
 from db.ids import new_id
@@ -225,7 +225,8 @@ async def archive_merged(writer: Writer, gone: Page, into: Page) -> Page:
     """Archive the merged page under a new slug, so that its own slug becomes a former slug of the other page."""
     slug = await free_slug(writer, gone.type, gone.slug[: SLUG.maximum - len(SUFFIX)].rstrip("-") + SUFFIX)
     after = replace(gone, slug=slug, status="archived")
-    saved = await save(writer, gone, after, edit_summary=f"Merged into {into.title}")
+    name = "another page" if is_stricter(into.metadata, gone.metadata) else into.title
+    saved = await save(writer, gone, after, edit_summary=f"Merged into {name}")
     await writer.later(MERGING["move_slugs"], from_id=gone.id, into_id=into.id)
     await writer.later(MERGING["move_merged"], from_id=gone.id, into_id=into.id)
     await writer.later(MERGING["write_merged"], page_id=gone.id, into_id=into.id)

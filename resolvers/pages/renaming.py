@@ -11,6 +11,7 @@ from content.limits import EDIT_SUMMARY
 from content.markdown.links import Target, can_be_linked, rename_links
 from content.markdown.sections import Section
 from content.names import NoSlug, is_slug, normalise, slugify
+from content.sensitivity import is_stricter
 from db.connection import Row
 from db.database import Database
 from db.ids import new_id
@@ -201,8 +202,12 @@ async def rewrite_batch(writer: Writer, name: NewName, reached: UUID) -> Rewritt
 
 
 async def rewrite_texts(writer: Writer, rows: Sequence[Row], name: NewName) -> dict[UUID, int]:
-    """Rewrite the links in the texts of these rows, in a fixed number of statements. Return the new versions."""
-    pages = await find_pages(writer, [row["id"] for row in rows])
+    """Rewrite the links in the texts of these rows, in a fixed number of statements. Return the new versions.
+
+    Texts that more callers may read than the page are left as they are, so that they do not tell its new name.
+    """
+    found = await find_pages(writer, [row["id"] for row in rows])
+    pages = {id: page for id, page in found.items() if not is_stricter(name.new.metadata, page.metadata)}
     targets = {row["id"]: frozenset(row["targets"]) for row in rows if row["id"] in pages}
     size = outline.size(*(page.sections for page in pages.values()))
     renamed = await offload(

@@ -48,6 +48,12 @@ async def test_sections_of_different_sensitivity_are_not_joined(wiki: Wiki) -> N
     )
 
 
+async def test_the_history_of_a_page_merged_into_a_secret_page_does_not_name_that_page(wiki: Wiki) -> None:
+    into, gone = await create(wiki, "Layoffs", fields={"sensitivity": "secret"}), await create(wiki, "Plan")
+    await merge(wiki, gone, into)
+    assert (await wiki.rows("revisions", "version", page_id=gone))[-1]["edit_summary"] == "Merged into another page"
+
+
 async def test_text_that_both_pages_have_is_kept_once(wiki: Wiki) -> None:
     into = await create(wiki, "Austin", "## Food\n\nTacos.\n\nBrisket.")
     gone = await create(wiki, "ATX", "Lead.\n\n## Food\n\nBrisket.")

@@ -6,6 +6,7 @@ from uuid import UUID
 
 import pytest
 
+from content.sensitivity import LEVELS
 from db.ids import new_id
 from resolvers.errors import BadInput, Conflict
 from resolvers.model.drafts import PageDraft
@@ -52,6 +53,16 @@ async def test_renamed_links_use_the_new_name_and_keep_the_rest_of_the_text(
     revisions = await wiki.rows("revisions", "version", page_id=linking)
     assert revisions[-1]["edit_summary"] == ("Renamed link: Old Town → New Town" if renamed else None)
     assert old in (await wiki.targets(linking)).values()
+
+
+async def test_the_new_name_of_a_sensitive_page_is_not_written_into_less_sensitive_pages(wiki: Wiki) -> None:
+    """Their links keep the old name, which leads to the page as before, and their histories do not tell the new one."""
+    plan = await create(wiki, "Plan", fields={"sensitivity": "confidential"})
+    levels = {level: await create(wiki, level, "[[Plan]]", fields={"sensitivity": level}) for level in LEVELS}
+    done = await rename_page(wiki.database, wiki.scope, plan, title="Layoffs", slug="layoffs")
+    assert done.rewritten == (levels["confidential"], levels["secret"])
+    assert [await body(wiki, page_id) for page_id in levels.values()] == ["[[Plan]]"] * 2 + ["[[Layoffs]]"] * 2
+    assert (await wiki.targets(levels["public"])) == {"plan": plan}
 
 
 async def test_renaming_a_link_in_a_heading_keeps_the_id_of_the_section(wiki: Wiki) -> None:
