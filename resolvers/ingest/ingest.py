@@ -292,9 +292,12 @@ def digest_sections(
 
 
 def page_draft(read: ParsedFile, source: str, page: Page | None, parts: Mapping[str, Lines]) -> PageDraft:
-    """Return the draft of the page. A new page has all template sections of its category."""
+    """Return the draft of the page. A new page has all template sections of its category; stored headings stay."""
     headings = {POINTS: "Key points", **dict(TEMPLATES[read.category])}
-    sections = [SectionDraft(part.text, slug, headings[slug]) for slug, part in parts.items()]
+    stored = {section.slug for section in page.sections} if page else ()
+    sections = [
+        SectionDraft(part.text, slug, None if slug in stored else headings[slug]) for slug, part in parts.items()
+    ]
     why = edit_summary(read, source)
     if page is not None:
         return PageDraft(page.type, page.title, page.slug, sections=sections, edit_summary=why)

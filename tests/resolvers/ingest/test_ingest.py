@@ -11,6 +11,7 @@ from resolvers.errors import BadInput, Conflict, NotFound
 from resolvers.import_export.files import export_path
 from resolvers.import_export.importing import import_path
 from resolvers.ingest.ingest import IngestDraft, Ingested, ingest_source
+from resolvers.pages.sections import patch_section
 from resolvers.proposals.decisions import accept_proposal
 from resolvers.proposals.gate import Policy, PolicyRule, WriterRole, checked_rules
 from resolvers.sources.blobs import read_original
@@ -95,8 +96,6 @@ async def test_new_bytes_with_the_same_text_are_a_new_version(wiki: Wiki) -> Non
 
 
 async def test_text_written_by_people_survives_a_new_version(wiki: Wiki) -> None:
-    from resolvers.pages.sections import patch_section
-
     first = await ingest(wiki, note())
     assert first.page_id
     await patch_section(wiki.database, wiki.scope, first.page_id, section_slug="summary", body="Mine.")
@@ -104,6 +103,16 @@ async def test_text_written_by_people_survives_a_new_version(wiki: Wiki) -> None
     page = await wiki.page(first.page_id)
     assert "Mine." in page["body_md"]
     assert "We keep every change" not in page["body_md"]
+
+
+async def test_the_heading_of_a_section_survives_a_new_version(wiki: Wiki) -> None:
+    page_id = (await ingest(wiki, note())).page_id
+    assert page_id is not None
+    first, heading = (await wiki.rows("sections", "position", page_id=page_id))[0], "In short {sensitivity=secret}"
+    await patch_section(wiki.database, wiki.scope, page_id, section_slug=first["section_slug"], heading=heading)
+    await ingest(wiki, note(NOTE.replace(b"We keep", b"They keep")))
+    section = await wiki.row("sections", id=first["id"])
+    assert (section["heading"], "They keep" in section["body_md"]) == (heading, True)
 
 
 async def test_a_file_from_two_addresses_is_stored_once(wiki: Wiki) -> None:
