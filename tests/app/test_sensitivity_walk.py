@@ -80,8 +80,8 @@ async def secrets(request: pytest.FixtureRequest, wiki: Wiki) -> Secrets:
     near, whole = await page("Near", "Near the salary."), await page("Open", PARTLY)
     secret_fields = {"fields": SECRET, "tags": [f"{CANARY}tag"], "summary": f"The {CANARY}summary."}
     text = f"## Pay\n\nThe quux salary is {CANARY}. See [[near]]."
-    hidden = await page(f"{CANARY}bar", text, aliases=[f"{CANARY}alias"], **secret_fields)
-    others = [await page(f"{CANARY}{n}", f"The quux salary {n}.", **secret_fields) for n in range(4)]
+    hidden = await page(f"{CANARY}bar", text, aliases=[f"{CANARY}alias"], slug="plan", **secret_fields)
+    others = [await page(f"{CANARY}{n}", f"The quux salary {n}.", slug=f"other-{n}", **secret_fields) for n in range(4)]
     source = await add_source(
         *here,
         SourceDraft("document", f"{CANARY}-ref", f"A {CANARY} salary.", f"{CANARY} source", metadata=dict(SECRET)),
@@ -103,7 +103,7 @@ async def secrets(request: pytest.FixtureRequest, wiki: Wiki) -> Secrets:
         return await update_page(wiki.database, scope, hidden, body=f"More {CANARY} salary.", edit_summary=CANARY)
 
     await propose_change(*here, Terms(f"Why {CANARY}"), proposed)
-    await rename_page(*here, hidden, title=f"{CANARY}renamed", slug=f"{CANARY}-renamed")
+    await rename_page(*here, hidden, title=f"{CANARY}renamed", slug="plan-b")
     await merge_pages(*here, others[0], others[1])
     await archive_page(*here, others[2])
     await delete_page(*here, others[3])
