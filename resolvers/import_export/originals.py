@@ -159,6 +159,7 @@ def draft(
         former_slugs=note.former_slugs,
         section_slugs=note.section_slugs,
         restored=True,
+        replaces_metadata=vault.is_export,
     )
 
 

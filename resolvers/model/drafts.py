@@ -55,6 +55,8 @@ class PageDraft:
     """Fields of page_fields.py by their argument names. They are stored in the metadata."""
     restored: bool = False
     """Whether the draft comes from an export: its parts may then be as large as stored pages could ever be."""
+    replaces_metadata: bool = False
+    """Whether the metadata replaces all stored metadata. Otherwise it keeps the sensitivity unless it sets one."""
 
 
 async def clean_draft(draft: PageDraft) -> PageDraft:

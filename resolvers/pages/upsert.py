@@ -69,11 +69,12 @@ def draft_page(draft: PageDraft, slug: str, sections: Outline) -> Page:
 def update_from_draft(page: Page, draft: PageDraft, sections: Outline) -> Page:
     """Return the existing page with the fields that the draft gives.
 
-    The metadata of a restored draft replaces all metadata; other drafts keep the sensitivity (`replace_metadata`).
+    Only a draft that `replaces_metadata` may lack the sensitivity of the page to remove it (see `replace_metadata`).
     """
     known = page.metadata
     if draft.metadata is not None:
-        known = dict(draft.metadata) if draft.restored else replace_metadata(page.metadata, draft.metadata)
+        replaces = draft.replaces_metadata
+        known = dict(draft.metadata) if replaces else replace_metadata(page.metadata, draft.metadata)
     return replace(
         page,
         title=draft.title,

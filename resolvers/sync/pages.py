@@ -215,7 +215,7 @@ class Pages:
                 read,
                 replace(
                     given, slug=read.note.slug, metadata=metadata, status=None, edit_summary=EDIT_SUMMARY,
-                    former_slugs=(), restored=False,
+                    former_slugs=(), restored=False, replaces_metadata=False,
                 ),
             )  # fmt: skip
         return found

@@ -111,6 +111,17 @@ async def test_changes_of_a_file_change_its_page(wiki: Wiki, tmp_path: Path) -> 
     ]
 
 
+async def test_a_file_without_a_sensitivity_leaves_that_of_its_page(wiki: Wiki, tmp_path: Path) -> None:
+    await import_files(wiki, tmp_path, {"plans.md": "Ours."})
+    page_id, secret = (await wiki.row("pages"))["id"], {"imported_from": "plans.md", "sensitivity": "secret"}
+    await update_page(wiki.database, wiki.scope, page_id, fields={"sensitivity": "secret"})
+    assert import_counts(await import_files(wiki, tmp_path, {"plans.md": "Ours."})) == (0, 0, 1, 0)
+    await import_files(wiki, tmp_path, {"plans.md": "Ours, too."})
+    assert (await wiki.page(page_id))["metadata"] == secret
+    await import_files(wiki, tmp_path, {"plans.md": "---\nsensitivity: internal\n---\nOurs."})
+    assert (await wiki.page(page_id))["metadata"] == secret | {"sensitivity": "internal"}
+
+
 async def test_notes_of_the_same_title_become_separate_pages(wiki: Wiki, tmp_path: Path) -> None:
     files = {
         "Plugins/Templates.md": "Of plugins. [[Clipper/Templates]]",
