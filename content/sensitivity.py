@@ -70,6 +70,8 @@ def strip_level(heading: str) -> str:
 
 
 def stricter_heading(heading: str, other: str) -> str:
-    """Return a heading, with the mark of another one if that has a stricter level."""
+    """Return a heading, with the mark of another one if that hides its section from more callers."""
     level, others = (strictest(find_levels(text)) for text in (heading, other))
-    return heading if strictest([level, others]) == level else f"{strip_level(heading)} {{{FIELD}={others}}}".strip()
+    if not is_stricter({FIELD: others}, {FIELD: level}):
+        return heading
+    return f"{strip_level(heading)} {{{FIELD}={others}}}".strip()

@@ -7,6 +7,7 @@ from itertools import chain, count
 from content.limits import BODY, HEADING, SECTIONS, SLUG
 from content.markdown.sections import Section, mark_problem, parse, problem, render
 from content.names import numbered_section, section_slug
+from content.sensitivity import stricter_heading
 from content.templates import TEMPLATES
 
 from .. import validation
@@ -51,6 +52,15 @@ def keep_identities(sections: Outline, current: Outline) -> Outline:
         result.append(replace(section, slug=slug or next_free_slug(section.slug, taken)))
         taken.add(result[-1].slug)
     return tuple(result)
+
+
+def keep_marks(sections: Outline, current: Outline) -> Outline:
+    """Return the sections, each with the mark of the current section of the same slug if that is stricter."""
+    headings = {section.slug: section.heading for section in current}
+    return tuple(
+        replace(section, heading=stricter_heading(section.heading, headings.get(section.slug, "")))
+        for section in sections
+    )
 
 
 def rename_slugs(sections: Outline, slugs: Sequence[str]) -> Outline | None:

@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from content.edits.differences import Difference, difference, unified_diff
-from content.sensitivity import stricter, stricter_heading
+from content.sensitivity import stricter
 from db.connection import Connection
 from db.database import Database
 from db.scope import Scope
@@ -14,7 +14,6 @@ from lib.threads import offload
 
 from ..errors import BadInput, NotFound
 from ..model import outline
-from ..model.outline import Outline
 from ..model.pages import Saved
 from ..permissions import Action, authorise
 from ..proposals.operations import proposable
@@ -82,21 +81,12 @@ async def restore_state(
             summary=state.summary,
             tags=state.tags,
             metadata=page.metadata if state.metadata is None else stricter(state.metadata, page.metadata),
-            sections=keep_marks(outline.keep_identities(text.sections, page.sections), page.sections),
+            sections=outline.keep_marks(outline.keep_identities(text.sections, page.sections), page.sections),
         )
         saved = await save(writer, page, after, text=text, edit_summary=restoration(version))
         if saved.changed:
             await record(writer, "page.restored", page.id, version=saved.version, restoredVersion=version)
         return saved
-
-
-def keep_marks(sections: Outline, current: Outline) -> Outline:
-    """Return the sections, each with the mark of the current section of the same slug if that is stricter."""
-    headings = {section.slug: section.heading for section in current}
-    return tuple(
-        replace(section, heading=stricter_heading(section.heading, headings.get(section.slug, "")))
-        for section in sections
-    )
 
 
 async def restored_fields(

@@ -107,12 +107,15 @@ async def draft_text(draft: PageDraft) -> PageText | None:
 
 
 async def merge_sections(draft: PageDraft, text: PageText | None, page: Page | None) -> Outline:
-    """Return the sections of the page with those of the draft. `text` is the parsed body of the draft, if any."""
+    """Return the sections of the page with those of the draft. `text` is the parsed body of the draft, if any.
+
+    The body of an imported note keeps stricter marks of sections, as its metadata keeps the sensitivity of the page.
+    """
     current = page.sections if page else ()
     if text:
-        return outline.rename_slugs(text.sections, draft.section_slugs) or outline.keep_identities(
-            text.sections, current
-        )
+        sections = outline.rename_slugs(text.sections, draft.section_slugs)
+        sections = sections or outline.keep_identities(text.sections, current)
+        return outline.keep_marks(sections, current) if draft.restored and not draft.replaces_metadata else sections
     if draft.sections is not None:
         return await merge_drafts(draft, draft.sections, current)
     return current if page else outline.template_sections(draft.type)

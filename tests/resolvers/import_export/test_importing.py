@@ -122,6 +122,16 @@ async def test_a_file_without_a_sensitivity_leaves_that_of_its_page(wiki: Wiki, 
     assert (await wiki.page(page_id))["metadata"] == secret | {"sensitivity": "internal"}
 
 
+async def test_a_file_without_the_mark_of_a_section_leaves_it(wiki: Wiki, tmp_path: Path) -> None:
+    files = {"plans.md": "Ours.\n\n## Pay\n\nMuch."}
+    await import_files(wiki, tmp_path, files)
+    page_id, marked = (await wiki.row("pages"))["id"], "Ours.\n\n## Pay {sensitivity=secret}\n\nMuch."
+    await update_page(wiki.database, wiki.scope, page_id, body=marked)
+    assert import_counts(await import_files(wiki, tmp_path, files)) == (0, 0, 1, 0)
+    await import_files(wiki, tmp_path, {"plans.md": "Ours.\n\n## Pay\n\nMore."})
+    assert (await wiki.page(page_id))["body_md"] == marked.replace("Much", "More")
+
+
 async def test_notes_of_the_same_title_become_separate_pages(wiki: Wiki, tmp_path: Path) -> None:
     files = {
         "Plugins/Templates.md": "Of plugins. [[Clipper/Templates]]",

@@ -105,6 +105,10 @@ async def test_a_restored_section_keeps_a_stricter_mark_of_its_sensitivity(wiki:
     for version, restored in ((1, ("confidential", "Much.")), (2, ("secret", "More.")), (3, ("secret", "Most."))):
         await restore_state(wiki.database, wiki.scope, page_id, version)
         assert (await wiki.page(page_id))["body_md"] == pay.format(*restored)
+    for body in (pay.format("public", "Much."), first):
+        await update_page(wiki.database, wiki.scope, page_id, body=body)
+    await restore_state(wiki.database, wiki.scope, page_id, 7)
+    assert (await wiki.page(page_id))["body_md"] == pay.format("public", "Much.")
 
 
 async def test_restoring_a_version_without_metadata_keeps_the_current_metadata(wiki: Wiki) -> None:
