@@ -2,10 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 from uuid import UUID
 
-from content.sensitivity import level_of, stricter
+from content.sensitivity import FIELD, find_levels, is_stricter, level_of, stricter, strictest, strip_level
 from db.sql import statements
 from resolvers.model import outline
 from resolvers.model.drafts import SectionDraft
@@ -64,12 +63,12 @@ async def find_promotions(
         wanted, parent = topics.get(titles.get(rollup.section_key, "")), pages[rollup.section_key[0]]
         if wanted is None or wanted.page.id in found:
             continue
-        metadata = stricter(wanted.page.metadata, parent.metadata)
-        if wanted.before and level_of(metadata) != level_of(wanted.before.metadata):
+        level = {FIELD: strictest([level_of(parent.metadata), *find_levels(rollup.heading)])}
+        if wanted.before and is_stricter(level, wanted.before.metadata):
             continue
         if wanted.before and not await can_be_below(writer, wanted.before, parent.id):
             continue
-        page = wanted.page if wanted.before else introduce_topic(wanted.page, rollup, parent, metadata)
+        page = wanted.page if wanted.before else introduce_topic(wanted.page, rollup, parent, level)
         slug = outline.next_free_slug(rollup.section_key[1], {section.slug for section in page.sections})
         found[page.id] = SectionPromotion(rollup, wanted.before, page, slug, wanted.promotes)
     return list(found.values())
@@ -84,14 +83,14 @@ def title_for(rollup: Rollup, page: Page, outlines: Outlines) -> str:
     whole = outlines.whole_of(page.id)
     above = next((section.heading for section in page.sections if section.slug == whole), "")
     name = page.title.removesuffix(f" {above}") if above else page.title.partition(", ")[0]
-    return f"{name} {rollup.heading}"
+    return f"{name} {strip_level(rollup.heading)}"
 
 
-def introduce_topic(page: Page, rollup: Rollup, parent: Page, metadata: dict[str, Any]) -> Page:
-    """Return a new topic with a summary, the tags of the pages that it lists, and this metadata."""
+def introduce_topic(page: Page, rollup: Rollup, parent: Page, level: Mapping[str, str]) -> Page:
+    """Return a new topic with a summary, the tags of the pages that it lists, and at least this sensitivity."""
     tags = rollup.known.observed_tags
-    summary = f"{rollup.heading}: {parent.title}{tag_suffix(tags)}."
-    return replace(page, summary=summary, tags=tags[:TAGS_MAX], metadata=metadata)
+    summary = f"{strip_level(rollup.heading)}: {parent.title}{tag_suffix(tags)}."
+    return replace(page, summary=summary, tags=tags[:TAGS_MAX], metadata=stricter(page.metadata, level))
 
 
 def tag_suffix(tags: Sequence[str]) -> str:

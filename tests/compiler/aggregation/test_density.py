@@ -7,6 +7,12 @@ import pytest
 
 from compiler.aggregate.density import Aggregation, coherence, is_ready, parse_aggregation, score, status
 from db.ids import new_id
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import create_page
+from resolvers.pages.sections import patch_section
+from tests.compiler.aggregation.test_aggregation_pass import compile_places
+from tests.compiler.scripted_compiler import pages_by_title
+from tests.wiki import Wiki
 
 START = datetime(2026, 4, 1, tzinfo=UTC)
 FULL = Aggregation(
@@ -79,3 +85,13 @@ def test_a_stored_aggregation_is_read_back_and_invalid_values_ignored() -> None:
     nonsense = {name: ["x", 7, None, {}] for name in full.stored} | {"tag": 7, "promotion_status": "é"}
     assert parse_aggregation(nonsense) == Aggregation(observed_tags=("x",), line_digests=("x",))
     assert parse_aggregation({}) == Aggregation()
+
+
+async def test_a_section_that_is_marked_as_secret_is_promoted_to_a_secret_topic(wiki: Wiki) -> None:
+    await create_page(wiki.database, wiki.scope, PageDraft("topic", "Austin"))
+    await compile_places(wiki, 4, tags=["park"])
+    page_id, heading = (await pages_by_title(wiki))["Austin"]["id"], "Activities {sensitivity=secret}"
+    await patch_section(wiki.database, wiki.scope, page_id, section_slug="activities", heading=heading)
+    await compile_places(wiki, 16, 4, tags=["park"])
+    grown = (await pages_by_title(wiki))["Austin Activities"]
+    assert (grown["metadata"]["sensitivity"], grown["summary"]) == ("secret", "Activities: Austin (park).")
