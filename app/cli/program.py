@@ -83,9 +83,9 @@ def describe_error(error: Exception) -> tuple[str, str] | None:
 
 def add_reason(error: Exception, cause: BaseException) -> str:
     """Return the message with the error text of PostgreSQL, which operators may see and API clients may not."""
-    from resolvers.transactions.db_errors import words
+    from resolvers.transactions.db_errors import is_disk_error, words
 
-    said = words(cause)
+    said = "" if is_disk_error(cause) else words(cause)
     return f"{error} PostgreSQL says: {said}" if said else str(error)
 
 

@@ -7,6 +7,7 @@ error has no fields for table and constraint: the name is read from the message,
 import errno
 import re
 from types import TracebackType
+from typing import TypeGuard
 
 import asyncpg
 
@@ -68,7 +69,7 @@ def refusal(error: Exception) -> CairnError | None:
         return Unavailable("The database is busy, or cannot be reached. Try again in a moment.")
     if isinstance(error, AnswerTooLarge):
         return LimitExceeded(f"{error} Ask for fewer rows or fields.")
-    if isinstance(error, OSError) and error.errno in DISK_ERRORS:
+    if is_disk_error(error):
         return Unavailable(f"A file cannot be written: {error.strerror}. Make room, then try again.")
     if isinstance(error, asyncpg.InterfaceError) and not is_lost(error):
         return None
@@ -128,7 +129,12 @@ def cause_of(error: Exception) -> str:
         return "timeout"
     if isinstance(error, Exhausted):
         return "busy"
-    return "files" if isinstance(error, OSError) and error.errno in DISK_ERRORS else "unreachable"
+    return "files" if is_disk_error(error) else "unreachable"
+
+
+def is_disk_error(error: BaseException) -> TypeGuard[OSError]:
+    """Return whether an error concerns a file of this machine, and not the connection to Postgres."""
+    return isinstance(error, OSError) and error.errno in DISK_ERRORS
 
 
 def words(error: BaseException) -> str:

@@ -210,6 +210,15 @@ def test_an_export_names_each_page_it_cannot_write_and_exits_with_1(
     assert (report["pages"], report["failed"], report["errors"][0]["code"]) == (0, 1, "UNWRITABLE")
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_an_export_to_a_full_disk_does_not_blame_postgres(run_in_acme: RunCommand, tmp_path: Path) -> None:
+    (tmp_path / ".cairn").mkdir()
+    (tmp_path / ".cairn" / "files").touch()
+    (tmp_path / ".cairn" / "draft").symlink_to("/dev/full")
+    result = run_in_acme("export", str(tmp_path), *MARA)
+    assert (result.code, result.err) == (1, "cairn: The export cannot be written: No space left on device.\n")
+
+
 def test_imported_pages_are_found_and_shown(run_in_acme: RunCommand, tmp_path: Path) -> None:
     menu = {"kind": "document", "ref": "menu", "content": "Pecan pie: sweet and red."}
     lines = [
