@@ -77,8 +77,8 @@ async def migrate(dsn: str, report: Report = ignore, *, to: str = "head") -> lis
             if sqlstate(error) != LOCK_NOT_AVAILABLE:
                 raise
             raise MigrationRefused(
-                f"a table was in use by another session for more than {LOCK_TIMEOUT}, so the revision was undone"
-                " as a whole: run `cairn migrate` again when the database is quieter"
+                f"a table was in use by another session for more than {LOCK_TIMEOUT}, so the revision was stopped:"
+                " run `cairn migrate` again when the database is quieter"
             ) from error
         return revisions
 

@@ -4,8 +4,9 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from alembic import context
+from alembic.ddl.base import AddColumn
 from alembic.runtime.migration import MigrationContext, MigrationInfo
-from sqlalchemy import ColumnClause, column, func, literal_column, table, update
+from sqlalchemy import ColumnClause, column, event, func, literal_column, table, update
 
 from db.migrate import LOCK_TIMEOUT
 from db.tables import metadata
@@ -25,11 +26,18 @@ def keep_window(
         ctx.impl.execute(update(table("installation", stored)).values(oldest_revision=narrowed))
 
 
+def add_once(_connection: object, clause: object, *_: object) -> None:
+    """Add a column only if it is missing, because a revision that is interrupted in an autocommit block is repeated."""
+    if isinstance(clause, AddColumn):
+        clause.if_not_exists = True
+
+
 connection = context.config.attributes.get("connection")
 if connection is None:
     context.configure(dialect_name="postgresql", on_version_apply=keep_window, **OPTIONS)
     context.execute(f"SET lock_timeout = '{LOCK_TIMEOUT}'")
 else:
+    event.listen(connection, "before_execute", add_once)
     change_tables_one_by_one(connection)
     context.configure(connection=connection, on_version_apply=keep_window, **OPTIONS)
 

@@ -141,6 +141,21 @@ async def test_a_locked_table_refuses_the_migration_and_changes_nothing(
     assert await migrate(empty_dsn) != []
 
 
+@pytest.mark.parametrize("revision", ["0111", "0171"])
+async def test_a_migration_whose_index_waits_for_another_session_can_be_repeated(
+    empty_dsn: str, revision: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(db.migrate, "LOCK_TIMEOUT", "300ms")
+    await migrate(empty_dsn, to=revisions()[revisions().index(revision) - 1])
+    user = await asyncpg.connect(empty_dsn)
+    async with user.transaction(isolation="repeatable_read"):
+        await user.execute("SELECT FROM tenants")
+        with pytest.raises(MigrationRefused, match=r"in use.*300ms.*`cairn migrate` again"):
+            await migrate(empty_dsn)
+    await user.close()
+    assert (await migrate(empty_dsn))[0] == revision
+
+
 async def test_an_older_release_runs_only_within_the_compatibility_window(dsn: str) -> None:
     messages: list[str] = []
     await rows(dsn, "UPDATE alembic_version SET version_num = '9999'")
