@@ -19,7 +19,6 @@ OLDEST_SERVER = 16
 EXTENSIONS = ("pg_trgm", "btree_gin", "unaccent", "fuzzystrmatch")
 LOCK_KEY = 0x636169726E  # "cairn"; advisory locks are per database
 LOCK_TIMEOUT = "4s"
-LOCK_NOT_AVAILABLE = "55P03"
 
 SERVER = """
 SELECT current_setting('server_version_num')::int AS version,
@@ -73,9 +72,7 @@ async def migrate(dsn: str, report: Report = ignore, *, to: str = "head") -> lis
             if revisions:
                 report(f"Applying {', '.join(revisions)}")
                 await upgrade(dsn, to)
-        except Exception as error:
-            if sqlstate(error) != LOCK_NOT_AVAILABLE:
-                raise
+        except asyncpg.LockNotAvailableError as error:
             raise MigrationRefused(
                 f"a table was in use by another session for more than {LOCK_TIMEOUT}, so the revision was stopped:"
                 " run `cairn migrate` again when the database is quieter"
@@ -213,12 +210,16 @@ async def oldest_revision(connection: asyncpg.Connection) -> str | None:
 
 async def upgrade(dsn: str, to: str) -> None:
     """Apply the revisions up to `to` with Alembic."""
+    from sqlalchemy.exc import SQLAlchemyError
     from sqlalchemy.ext.asyncio import create_async_engine
     from sqlalchemy.pool import NullPool
 
     engine = create_async_engine("postgresql+asyncpg://", async_creator=lambda: connect(dsn), poolclass=NullPool)
     async with engine.connect() as connection:
-        await connection.run_sync(upgrade_over, to)
+        try:
+            await connection.run_sync(upgrade_over, to)
+        except SQLAlchemyError as error:
+            raise cause_of(error) from error
 
 
 async def connect(dsn: str) -> asyncpg.Connection:
@@ -234,9 +235,18 @@ def upgrade_over(connection: "Connection", to: str) -> None:
     command.upgrade(config, to)
 
 
-def sqlstate(error: Exception) -> str | None:
-    """Return the SQLSTATE of an error of asyncpg, which SQLAlchemy may have wrapped, or None for any other error."""
-    return getattr(getattr(error, "orig", error), "sqlstate", None)
+def cause_of(error: BaseException) -> BaseException:
+    """Return the error of asyncpg or the cancellation that SQLAlchemy has wrapped, else the error.
+
+    After an autocommit block, Alembic commits even if the block failed. If its connection was closed, that fails, too.
+    """
+    from sqlalchemy.exc import DBAPIError, PendingRollbackError
+
+    if isinstance(error, PendingRollbackError) and error.__context__ is not None:
+        return cause_of(error.__context__)
+    if isinstance(error, DBAPIError) and error.orig is not None:
+        return error.orig.__cause__ or error
+    return error
 
 
 def alembic_config() -> "Config":

@@ -4,7 +4,7 @@ import asyncio
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,7 @@ from db.migrate import (
 from db.tables import metadata
 from tests.citus import with_database
 from tests.conftest import drop_database, execute, new_database_name
+from tests.waiting import within
 
 ROOT = Path(__file__).parents[1]
 SCOPE_STATISTICS = {"pages", "sections", "aliases", "links", "page_names", "sources", "mentions", "search_counts",
@@ -54,6 +55,10 @@ FROM information_schema.columns WHERE table_schema = 'public' ORDER BY 1, ordina
 CONSTRAINTS = """
 SELECT conrelid::regclass::text, conname, pg_get_constraintdef(oid)
 FROM pg_constraint WHERE connamespace = 'public'::regnamespace AND contype <> 'n' ORDER BY 1, 2
+"""
+WAITING_MIGRATION = """
+SELECT pid FROM pg_stat_activity
+WHERE datname = current_database() AND application_name = 'cairn migrate' AND wait_event_type = 'Lock'
 """
 INDEXES = "SELECT tablename, indexname, indexdef FROM pg_indexes WHERE schemaname = 'public' ORDER BY 1, 2"
 
@@ -154,6 +159,37 @@ async def test_a_migration_whose_index_waits_for_another_session_can_be_repeated
             await migrate(empty_dsn)
     await user.close()
     assert (await migrate(empty_dsn))[0] == revision
+
+
+@pytest.fixture
+async def blocked_migration(empty_dsn: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[asyncio.Task[Any]]:
+    """A migration whose `CREATE INDEX CONCURRENTLY` waits for the end of an older transaction."""
+    monkeypatch.setattr(db.migrate, "LOCK_TIMEOUT", "60s")
+    await migrate(empty_dsn, to="0170")
+    user = await asyncpg.connect(empty_dsn)
+    async with user.transaction(isolation="repeatable_read"):
+        await user.execute("SELECT FROM tenants")
+        migration = asyncio.create_task(migrate(empty_dsn, to="0171"))
+        async with within("the migration did not wait"):
+            while not await rows(empty_dsn, WAITING_MIGRATION):
+                await asyncio.sleep(0.05)
+        yield migration
+    await user.close()
+    assert await migrate(empty_dsn) == [*revisions()[revisions().index("0171") :]]
+
+
+async def test_a_migration_can_be_cancelled_outside_of_a_transaction(blocked_migration: asyncio.Task[Any]) -> None:
+    blocked_migration.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await blocked_migration
+
+
+async def test_a_migration_that_loses_its_connection_reports_what_postgres_said(
+    blocked_migration: asyncio.Task[Any], empty_dsn: str
+) -> None:
+    await rows(empty_dsn, f"SELECT pg_terminate_backend(pid) FROM ({WAITING_MIGRATION}) AS waiting")
+    with pytest.raises(asyncpg.PostgresConnectionError, match="terminating connection"):
+        await blocked_migration
 
 
 async def test_an_older_release_runs_only_within_the_compatibility_window(dsn: str) -> None:
