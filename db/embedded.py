@@ -7,6 +7,7 @@ lock on `postgres.users`. The kernel releases both when a process dies in any wa
 `postgres.users` exclusively is the last user, and stops the server. It works on Linux and macOS only.
 """
 
+import asyncio
 import hashlib
 import logging
 import os
@@ -24,7 +25,7 @@ from contextlib import contextmanager, suppress
 from fcntl import LOCK_EX, LOCK_NB, LOCK_SH, flock
 from importlib.util import find_spec
 from pathlib import Path
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import IO, Any
 from urllib.parse import quote
 
@@ -327,9 +328,21 @@ def write_settings(path: Path, settings: dict[str, Any]) -> None:
 
 
 def exit_on_signals() -> None:
-    """Raise SystemExit on SIGTERM and SIGHUP, which would otherwise end Python without leaving its `with` blocks."""
+    """Raise SystemExit on SIGTERM and SIGHUP, which would otherwise end Python without leaving its `with` blocks.
+
+    A running event loop raises it between two callbacks. In the middle of one, Python may ignore it, and a connection
+    may send the same bytes twice.
+    """
     if threading.current_thread() is not threading.main_thread():
         return
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is signal.SIG_DFL:
-            signal.signal(number, lambda number, _: sys.exit(128 + number))
+            signal.signal(number, exit_soon)
+
+
+def exit_soon(number: int, _: FrameType | None) -> None:
+    try:
+        loop = asyncio.get_running_loop()
+    except RuntimeError:
+        sys.exit(128 + number)
+    loop.call_soon_threadsafe(sys.exit, 128 + number)

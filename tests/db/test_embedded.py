@@ -17,7 +17,7 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from db.embedded import LOG_MAX, EmbeddedServer, EmbeddedServerFailed
+from db.embedded import LOG_MAX, EmbeddedServer, EmbeddedServerFailed, exit_on_signals
 from db.system_account import SystemAccount
 
 Start = Callable[[], "subprocess.Popen[str]"]
@@ -50,6 +50,15 @@ with EmbeddedServer(Path(sys.argv[1]), durable=False) as dsn:
 def data_dir() -> Iterator[Path]:
     with new_folder() as folder:
         yield folder
+
+
+@pytest.fixture
+def signals_by_default() -> Iterator[None]:
+    """Signals without a handler for a test."""
+    handlers = {number: signal.signal(number, signal.SIG_DFL) for number in (signal.SIGTERM, signal.SIGHUP)}
+    yield
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture(scope="module")
@@ -250,6 +259,30 @@ async def test_a_signal_ends_the_command_before_its_server(used_dir: Path, comma
     assert process.returncode == 128 + number
     assert output == "still there\n"
     assert not runs(used_dir)
+
+
+class SignalsWhenCollected:
+    """Receives SIGTERM where Python ignores exceptions."""
+
+    def __del__(self) -> None:
+        signal.raise_signal(signal.SIGTERM)
+
+
+def test_a_signal_in_the_middle_of_a_callback_ends_the_command(signals_by_default: None) -> None:
+    ended = []
+
+    async def work() -> None:
+        try:
+            SignalsWhenCollected()
+            await asyncio.sleep(0.5)
+            ended.append("completed")
+        finally:
+            ended.append("cleaned up")
+
+    exit_on_signals()
+    with pytest.raises(SystemExit, match=str(128 + signal.SIGTERM)):
+        asyncio.run(work())
+    assert ended == ["cleaned up"]
 
 
 @pytest.mark.parametrize("moment", [0.4, 0.7, 1.0])
