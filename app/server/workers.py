@@ -161,7 +161,9 @@ class Workers(Multiprocess):
             multiprocess.logger.warning(f"A worker could not start; the next one is started in {pause:g} s.")
 
     def init_processes(self) -> None:
-        super().init_processes()
+        """Start the workers and wait until they answer. A signal that arrives while they are started reaches each."""
+        with deferred_signals(signal.SIGINT, signal.SIGTERM):
+            super().init_processes()
         ready = [process for process in self.processes if process.wait_until_ready(START_TIMEOUT)]
         if ready:
             self.on_ready()

@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -16,8 +17,9 @@ import pytest
 
 from resolvers.auth.credentials import mint
 from tests.app.clients.continuous_clients import ContinuousClients
-from tests.app.command_line import ServingCommand
+from tests.app.command_line import ServingCommand, environment
 from tests.app.service import SECRET
+from tests.forked import ROOT
 from tests.waiting import within
 from tests.wiki import Wiki
 
@@ -154,6 +156,32 @@ async def test_stopping_while_a_worker_is_replaced_starts_no_further_worker(
         code, records = await stopped(service)
     died = [record["event"] for record in records if record["event"].endswith("died")]
     assert (code, died) == (0, [f"Child process [{killed}] died"])
+
+
+STOPPED_AT_ONCE = """
+import os, signal, sys
+from app.cli import main
+from app.server.workers import Worker
+
+start = Worker.start
+
+def start_and_stop(worker):
+    start(worker)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+Worker.start = start_and_stop
+sys.exit(main(["serve", "--port", "0", "--workers", "2"]))
+"""
+
+
+async def test_a_signal_while_workers_are_started_stops_all_of_them(dsn: str, tmp_path: Path) -> None:
+    settings = environment(tmp_path) | {"CAIRN_DATABASE_URL": dsn, "CAIRN_JWT_SECRET": SECRET}
+    service = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", STOPPED_AT_ONCE, env=settings, cwd=ROOT, stderr=subprocess.PIPE
+    )
+    async with within("the service did not stop"):
+        _, logged = await service.communicate()
+    assert (service.returncode, b"Traceback" in logged) == (0, False), logged
 
 
 @pytest.mark.parametrize(("timeout", "frees"), [("30", True), ("0.3", False)])
