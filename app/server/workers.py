@@ -146,6 +146,32 @@ class Workers(Multiprocess):
         if DRAINING.is_on:
             self.stop_workers()
 
+    def restart_all(self) -> None:
+        """Replace the workers one by one, as uvicorn does, and end when a signal to stop arrives.
+
+        A replacement is among the processes from its start on, so that the signal reaches it.
+        """
+        for index, old in enumerate([*self.processes]):
+            with deferred_signals(signal.SIGINT, signal.SIGTERM):
+                if DRAINING.is_on:
+                    return
+                new = Worker(self.config, self.sockets)  # type: ignore[arg-type]
+                new.start()
+                self.processes.append(new)
+            is_ready = new.wait_until_ready(self.config.timeout_worker_healthcheck)
+            if DRAINING.is_on:
+                return
+            if not is_ready:
+                self.processes.remove(new)
+                new.kill()
+                new.join()
+                multiprocess.logger.error(f"A new worker was not ready in time; worker {old.pid} goes on.")
+                return
+            self.processes[index] = new
+            self.processes.pop()
+            old.terminate()
+            old.join()
+
     def stop_and_schedule(self, process: multiprocess.Process) -> None:
         """Kill a worker that died or hangs, and set the time at which its replacement is started."""
         process.kill()

@@ -158,26 +158,34 @@ async def test_stopping_while_a_worker_is_replaced_starts_no_further_worker(
     assert (code, died) == (0, [f"Child process [{killed}] died"])
 
 
-STOPPED_AT_ONCE = """
-import os, signal, sys
+SIGNALLED = """
+import os, sys
 from app.cli import main
 from app.server.workers import Worker
 
-start = Worker.start
+start, signals = Worker.start, iter(sys.argv[1:])
 
-def start_and_stop(worker):
+def start_and_signal(worker):
     start(worker)
-    os.kill(os.getpid(), signal.SIGTERM)
+    os.kill(os.getpid(), int(next(signals, 0)))
 
-Worker.start = start_and_stop
+Worker.start = start_and_signal
 sys.exit(main(["serve", "--port", "0", "--workers", "2"]))
 """
 
 
-async def test_a_signal_while_workers_are_started_stops_all_of_them(dsn: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "signals",
+    [[signal.SIGTERM], [signal.SIGHUP, 0, signal.SIGTERM]],
+    ids=["the first worker", "the replacement of a worker"],
+)
+async def test_a_signal_while_a_worker_is_started_stops_all_of_them(
+    dsn: str, tmp_path: Path, signals: list[int]
+) -> None:
+    """The signals are sent after the start of each worker; 0 is none."""
     settings = environment(tmp_path) | {"CAIRN_DATABASE_URL": dsn, "CAIRN_JWT_SECRET": SECRET}
     service = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", STOPPED_AT_ONCE, env=settings, cwd=ROOT, stderr=subprocess.PIPE
+        sys.executable, "-c", SIGNALLED, *map(str, map(int, signals)), env=settings, cwd=ROOT, stderr=subprocess.PIPE
     )
     async with within("the service did not stop"):
         _, logged = await service.communicate()
