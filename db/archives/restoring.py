@@ -1,5 +1,6 @@
 """Restores an archive into an empty database, or replaces a database when the restored one is complete."""
 
+import shlex
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -32,7 +33,8 @@ async def restore(dsn: str, archive: Archive, report: Report, *, replace: bool) 
     if manifest.kind == "files":
         raise ArchiveRefused(f"{archive.folder} holds the files of an embedded server. Give --wal and its folder.")
     if manifest.kind != "database":
-        raise ArchiveRefused(f"{archive.folder} holds one tenant. Run: cairn tenants import {archive.folder}")
+        place = archive.folder
+        raise ArchiveRefused(f"{place} holds one tenant. Run: cairn tenants import {shlex.quote(str(place))}")
     if manifest.revision not in revisions():
         raise ArchiveRefused(
             f"{archive.folder} is of revision {manifest.revision}, but this Cairn knows revisions up to"

@@ -6,6 +6,7 @@ which stays on its server.
 
 from collections.abc import Iterable
 from pathlib import Path
+from shlex import quote
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -81,7 +82,8 @@ async def import_tenant(
     archive.check()
     manifest = archive.manifest
     if manifest.kind != "tenant" or manifest.tenant is None:
-        raise ArchiveRefused(f"{archive.folder} holds a whole database. Run: cairn restore {archive.folder}")
+        place = archive.folder
+        raise ArchiveRefused(f"{place} holds a whole database. Run: cairn restore {quote(str(place))}")
     tenant_id, slug = UUID(manifest.tenant["id"]), manifest.tenant["slug"]
     done = Imported(slug, len(manifest.tables), manifest.rows, is_new=True)
     await copy_files_in(archive, folder, report)

@@ -1,6 +1,7 @@
 """Operator commands: backups, transfers, erasure, retention, keys and the audit log."""
 
 import asyncio
+import shlex
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
@@ -59,6 +60,16 @@ def test_a_backup_is_made_verified_and_restored(
     assert (broken.code, broken.error["code"]) == (1, "ARCHIVE_BROKEN")
     # A page is restored to one of its versions by the same word, as before.
     assert "already has this content" in run_in_acme("restore", "topic/kiln", "1", *MARA).out
+
+
+@pytest.mark.parametrize("words", [["backup"], ["tenants", "export", "acme"]], ids=["backup", "tenant"])
+def test_the_next_command_quotes_a_folder_with_a_space(
+    run_in_acme: RunCommand, tmp_path: Path, words: list[str]
+) -> None:
+    place = str(tmp_path / "my data")
+    made = run_in_acme(*words, place)
+    assert made.code == 0
+    assert shlex.split(made.out)[-1] == place
 
 
 def test_an_unmigrated_database_can_be_backed_up(

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
@@ -106,13 +107,13 @@ def create(
         print_json(manifest_to_dict(dest, manifest) | {"tokenSecret": stored_secret is not None})
     elif wal is not None:
         say(
-            f"Copied the files to {dest}. The log is archived in {wal}. To restore: cairn restore {dest} "
-            f"--wal {wal} --replace"
+            f"Copied the files to {dest}. The log is archived in {wal}. To restore: cairn restore {quote(str(dest))} "
+            f"--wal {quote(str(wal))} --replace"
         )
     else:
         say(
             f"Backed up {manifest.rows:,} rows of {len(manifest.tables)} tables to {dest}. Next: cairn "
-            f"backup verify {dest}"
+            f"backup verify {quote(str(dest))}"
         )
     if not as_json and (missing := count_missing_files(dest)):
         say(

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -53,7 +54,7 @@ def export_one(
         print_json(manifest_to_dict(dest, manifest) | {"tenant": manifest.tenant})
     else:
         say(f"Exported {manifest.rows:,} rows of {len(manifest.tables)} tables to {dest}.")
-        say(f"Next, at the destination: cairn tenants import {dest}")
+        say(f"Next, at the destination: cairn tenants import {quote(str(dest))}")
 
 
 @app.command("import", epilog="Example: cairn tenants import ~/acme; cairn tenants import ~/acme --replace")
