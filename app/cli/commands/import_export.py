@@ -52,8 +52,8 @@ def import_notes(
     ] = Format.AUTO,
     as_json: AsJson = False,
 ) -> None:
-    """Import notes into a wiki. Importing the same notes again changes nothing. Exits with 1 if a note could not be
-    imported."""
+    """Import notes into a wiki. Importing the same notes again changes only pages that were changed in the wiki: their
+    text becomes the note's again. Exits with 1 if a note could not be imported."""
     from db.scope import Role
     from resolvers.errors import BadInput
     from resolvers.import_export import formats
