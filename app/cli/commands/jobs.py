@@ -209,7 +209,8 @@ def say_job(job: dict[str, Any]) -> None:
 def format_counts(metrics: dict[str, Any]) -> str:
     return (
         f"{metrics.get('sources_read', 0)} sources, {metrics.get('pages_created', 0)} new pages, "
-        f"{metrics.get('sections_written', 0)} sections, {metrics.get('mentions_recorded', 0)} names without a page"
+        f"{metrics.get('sections_written', 0)} sections, "
+        f"{metrics.get('mentions_recorded', 0)} sightings of names without a page"
     )
 
 

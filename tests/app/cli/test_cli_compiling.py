@@ -40,7 +40,7 @@ def test_notes_are_retained_once_and_compiled(run_scripted: RunCommand, notes: P
     assert (retained["new"], retained["known"], retained["errors"], bool(retained["jobId"])) == (3, 0, [], True)
     assert "3 unchanged" in run_scripted("retain", str(notes), *MARA).out
     result = run_scripted("compile", *MARA, "--wait")
-    assert result.out == "Compiled: 3 sources, 1 new pages, 1 sections, 0 names without a page.\n"
+    assert result.out == "Compiled: 3 sources, 1 new pages, 1 sections, 0 sightings of names without a page.\n"
     assert "3 sources read: 1 pages created, 1 sections written" in result.err
     assert "- Day 2." in run_scripted("page", "entity/momofuku", *MARA).out
 
@@ -76,7 +76,7 @@ def test_compile_wait_sums_up_all_jobs_that_it_ran(run_scripted: RunCommand, not
     notes.write_text("".join(json.dumps(line) + "\n" for line in lines))
     assert run_scripted("retain", str(notes), *MARA).code == 0
     result = run_scripted("compile", *MARA, "--wait")
-    assert result.out == "Compiled: 60 sources, 60 new pages, 60 sections, 0 names without a page.\n"
+    assert result.out == "Compiled: 60 sources, 60 new pages, 60 sections, 0 sightings of names without a page.\n"
 
 
 def test_pages_are_rebuilt_and_sources_are_forgotten(run_scripted: RunCommand, notes: Path) -> None:
@@ -144,7 +144,10 @@ def test_compile_wait_retries_a_failed_attempt(
     monkeypatch.setenv("CAIRN_PLANNER", "tests.compiler.scripted_compiler:PlannerFailingOnce")
     retain(run_scripted, notes, "page entity Momofuku\nFood.")
     result = run_scripted("compile", *MARA, "--wait")
-    assert (result.code, result.out) == (0, "Compiled: 1 sources, 1 new pages, 1 sections, 0 names without a page.\n")
+    assert (result.code, result.out) == (
+        0,
+        "Compiled: 1 sources, 1 new pages, 1 sections, 0 sightings of names without a page.\n",
+    )
     assert (
         "Attempt 1 failed: Planning 1 source (daily_note/n-0) failed: ValueError: the model is away. The next"
         in result.err
@@ -191,7 +194,8 @@ def test_compile_wait_does_not_run_jobs_of_other_owners(run_scripted: RunCommand
 def test_compile_wait_reports_earlier_compiles_and_names_without_a_page(run_scripted: RunCommand, notes: Path) -> None:
     retain(run_scripted, notes, "hold Chef João", "hold Chef João\nhold Ana")
     first = run_scripted("compile", *MARA, "--wait").out.splitlines()
-    assert first[1:] == [
+    assert first == [
+        "Compiled: 2 sources, 0 new pages, 0 sections, 3 sightings of names without a page.",
         "2 names without a page. A page needs evidence of 3; a mention counts 1. Closest:",
         "  Chef João (2 of 3): one more source that says something of it.",
         "  Ana (1 of 3): 2 more sources that say something of it.",
