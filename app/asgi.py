@@ -178,7 +178,7 @@ def create_app(settings: Settings, *, dsn: str) -> ASGIApp:
                 tools.open(),
                 load_seed(database, settings),
             ):
-                with watch_loop(settings.slow_loop):
+                with documents.reloading(), watch_loop(settings.slow_loop):
                     yield
         finally:
             await database.close()

@@ -1,15 +1,22 @@
 """Looks up the text of a document by its id, and decides which documents may be executed."""
 
+import asyncio
+import signal
+import threading
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from typing import Literal
 from uuid import UUID
 
+import structlog
+
 from ..http.request import DocumentId, GraphQLRequest, Refused
 from .folder import DocumentsBroken, load_trusted
 
+log = structlog.get_logger()
 COUNT = 4096
 BYTES = 16_000_000
 TEXT_MAX = 400_000
@@ -49,15 +56,41 @@ Policy = Literal["any", "apq", "trusted"]
 
 
 class Documents:
-    """The documents that this process executes. The folder of trusted documents is read once, at the start."""
+    """The documents that this process executes. The folder of trusted documents is read at the start and at SIGHUP."""
 
     def __init__(self, policy: Policy, folder: Path | None = None) -> None:
         if policy == "trusted" and folder is None:
             raise DocumentsBroken("CAIRN_DOCUMENTS=trusted needs CAIRN_DOCUMENTS_DIR: the folder of what is trusted.")
-        self.policy, self.are_trusted_only = policy, policy == "trusted"
+        self.policy, self.are_trusted_only, self.folder = policy, policy == "trusted", folder
         self.trusted: Mapping[str, str] = {} if folder is None else load_trusted(folder)
         self.texts = frozenset(self.trusted.values())
         self.registrations = Registrations()
+
+    @contextmanager
+    def reloading(self) -> Iterator[None]:
+        """Read the folder again at each SIGHUP during the block. Without a folder, the signal ends the process."""
+        if self.folder is None or threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        loop = asyncio.get_running_loop()
+        before = signal.signal(
+            signal.SIGHUP, lambda *_: loop.call_soon_threadsafe(loop.run_in_executor, None, self.reload)
+        )
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGHUP, before)
+
+    def reload(self) -> None:
+        """Read the folder again. If it has a fault, which is logged, the documents that were read before stay."""
+        assert self.folder is not None
+        try:
+            trusted = load_trusted(self.folder)
+        except DocumentsBroken as error:
+            log.error("trusted documents were not read again", reason=str(error))
+            return
+        self.texts = frozenset(trusted.values())
+        self.trusted = trusted
 
     def resolve(self, request: GraphQLRequest, tenant_id: UUID) -> GraphQLRequest:
         """Return the request with the text of the document that it names, or register the text that it sends.

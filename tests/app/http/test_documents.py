@@ -1,7 +1,10 @@
 """Documents by id: registered and trusted documents, and requests that a server with trusted documents refuses."""
 
+import asyncio
 import json
 import os
+import signal
+from collections.abc import Iterator
 from hashlib import md5, sha1, sha256
 from pathlib import Path
 from typing import Any
@@ -9,10 +12,12 @@ from uuid import uuid4
 
 import httpx
 import pytest
+import structlog
 
 from app.documents.folder import DocumentsBroken, load_trusted, read_folder
 from app.documents.store import Documents, Registrations
 from tests.app.service import Service, serving
+from tests.waiting import within
 from tests.wiki import Wiki
 
 VIEWER = "query Me { viewer { role } }"
@@ -133,6 +138,40 @@ async def test_only_trusted_documents_are_executed(dsn: str, tmp_path: Path, wik
             assert refusal(await post(service, token, body))[:2] == (403, "DOCUMENT_NOT_TRUSTED")
         assert (await post(service, "no token", {"query": WRITE})).status_code == 401
     assert await wiki.rows("pages") == []
+
+
+@pytest.fixture
+def ignored_hangup() -> Iterator[None]:
+    """A test process that SIGHUP does not end."""
+    before = signal.signal(signal.SIGHUP, lambda *_: None)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.usefixtures("ignored_hangup")
+async def test_a_service_of_one_process_reads_its_folder_again_after_a_hangup_signal(
+    dsn: str, tmp_path: Path, wiki: Wiki
+) -> None:
+    folder = tmp_path / "documents"
+    folder.mkdir()
+    (folder / "me.graphql").write_text(VIEWER)
+    async with serving(dsn, tmp_path, documents="trusted", documents_dir=folder) as service:
+        token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, wiki.scope.role)
+        (folder / "titles.graphql").write_text(TITLES)
+        (folder / "me.graphql").unlink()
+        signal.raise_signal(signal.SIGHUP)
+        async with within("the new document was not trusted"):
+            while (await post(service, token, {"documentId": "titles"})).status_code != 200:
+                await asyncio.sleep(0.01)
+        assert (await post(service, token, {"documentId": "me"})).status_code == 403
+        (folder / "broken.json").write_text("{")
+        with structlog.testing.capture_logs() as logs:
+            signal.raise_signal(signal.SIGHUP)
+            async with within("nothing was logged"):
+                while not logs:
+                    await asyncio.sleep(0.01)
+        assert "broken.json" in logs[0]["reason"]
+        assert (await post(service, token, {"documentId": "titles"})).status_code == 200
 
 
 def test_manifests_of_all_tools_are_read(tmp_path: Path) -> None:
