@@ -11,8 +11,8 @@ import asyncpg
 from lib.deadlines import wait_for_event
 
 from .database import Database
-from .pool import Exhausted
 from .sql import statements
+from .waiters import Exhausted
 
 BEATS = statements("webhooks/changes")["beat"]
 log = logging.getLogger(__name__)

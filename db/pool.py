@@ -17,15 +17,16 @@ import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Hashable
 from copy import copy
-from dataclasses import dataclass, field
+from functools import partial
 from time import monotonic
 from typing import Any
 
 import asyncpg
 
-from lib.deadlines import Deadlines
 from lib.fair_queue import BORROWER
 from observability.trace import span
+
+from .waiters import Exhausted, NoAnswer, Waiter, Waiters
 
 SHARE_WINDOW = 60.0  # seconds for which the share of a borrower is limited, after another one has acquired a connection
 POOL_TIMEOUT = 10.0  # seconds to wait for a connection, to reset or close a connection, and to close the pool
@@ -39,22 +40,6 @@ OUTDATED = (asyncpg.InvalidCachedStatementError, asyncpg.OutdatedSchemaCacheErro
 Connect = Callable[[], Awaitable[asyncpg.Connection]]
 
 
-@dataclass(eq=False)
-class Waiter:
-    """A task that waits for a connection, and its borrower, which is the tenant of a request."""
-
-    borrower: Hashable = field(default_factory=BORROWER.get)
-    future: asyncio.Future[asyncpg.Connection] = field(default_factory=asyncio.Future)
-
-
-class Exhausted(Exception):
-    """Raised if all connections are lent, and either the queue is full or the task has waited for POOL_TIMEOUT."""
-
-
-class NoAnswer(Exhausted):
-    """Raised while the server does not answer, instead of waiting for a connection."""
-
-
 class Pool:
     """A pool of at most `size` connections, for which at most `queue` tasks wait, POOL_TIMEOUT seconds each.
 
@@ -65,7 +50,7 @@ class Pool:
     """
 
     def __init__(self, connect: Connect, *, size: int, queue: int) -> None:
-        self.connect, self.size, self.queue = connect, size, queue
+        self.connect, self.size = connect, size
         self.share = max(1, size - size // 4)
         """The number of connections that a borrower may hold while others have acquired some, too."""
         self.last_borrower: Hashable = None
@@ -79,13 +64,13 @@ class Pool:
         """Connections that are lent or being reset, with their borrowers."""
         self.outdated: set[asyncpg.Connection] = set()
         """Lent connections whose prepared statements are outdated. They are closed when they are released."""
-        self.waiting: Deadlines[Waiter] = Deadlines(self.refuse)
+        self.waiting = Waiters(queue, self.refuse)
         self.tasks: set[asyncio.Task[None]] = set()
         self.total = 0
         """The number of connections, including those that are being opened, reset or closed."""
         self.opening = 0
-        self.acquired = self.refused = self.opened = 0
-        """Counters since the start: acquisitions, acquisitions refused with Exhausted, and opened connections."""
+        self.refused = self.opened = 0
+        """Counters since the start: acquisitions refused with Exhausted, and opened connections."""
         self.answers = 0
         """A counter of releases after an answer of the server, by which the breaker knows that it is alive."""
         self.is_cut = False
@@ -184,20 +169,9 @@ class Pool:
         if self.is_cut:
             self.refused += 1
             raise NoAnswer
-        ahead = len(self.waiting) - self.opening
-        if not self.may_grow and (ahead >= self.queue or self.fills_half_of_queue(ahead)):
+        if not self.may_grow and not self.waiting.have_room(BORROWER.get(), self.opening):
             self.refused += 1
             raise Exhausted
-
-    def fills_half_of_queue(self, ahead: int) -> bool:
-        """Return whether tasks of this task's borrower fill half of the queue already.
-
-        `ahead` is the number of tasks that wait without a connection being opened for them.
-        """
-        borrower, limit = BORROWER.get(), max(1, self.queue // 2)
-        if borrower is None or ahead < limit:
-            return False
-        return sum(waiter.borrower == borrower for waiter in self.waiting) >= limit
 
     async def wait(self) -> asyncpg.Connection:
         """Wait in the queue for a connection. Raises Exhausted."""
@@ -236,18 +210,21 @@ class Pool:
         """Offer the idle connections, at the end of SHARE_WINDOW, to the tasks of borrowers that had their share."""
         idle, self.idle = self.idle, []
         for connection in idle:
-            self.decrease_total() if connection.is_closed() else self.offer(connection)
+            if connection.is_closed():
+                self.decrease_total()
+            else:
+                self.offer(connection)
 
     def next_waiter(self) -> Waiter | None:
         """Return the waiter that gets the next connection, or None if none may have it."""
-        held = Counter(self.lent.values())
-        first = min(self.waiting, key=lambda waiter: held[waiter.borrower], default=None)
-        return None if first is None or self.has_its_share(first.borrower) else first
+        waiter = self.waiting.find_next(Counter(self.lent.values()))
+        return None if self.has_its_share(waiter.borrower) else waiter
 
     def has_its_share(self, borrower: Hashable) -> bool:
         """Return whether this borrower holds as many connections as it may have now."""
-        is_limited = borrower is not None and len(self.lent) >= self.share and monotonic() < self.shared_until
-        return is_limited and sum(other == borrower for other in self.lent.values()) >= self.share
+        if borrower is None or len(self.lent) < self.share or monotonic() >= self.shared_until:
+            return False
+        return sum(other == borrower for other in self.lent.values()) >= self.share
 
     def mark_lent(self, connection: asyncpg.Connection, borrower: Hashable) -> asyncpg.Connection:
         """Record that a connection is lent to a borrower, and return it."""
@@ -256,7 +233,6 @@ class Pool:
                 self.shared_until = monotonic() + SHARE_WINDOW
             self.last_borrower = borrower
         self.lent[connection] = borrower
-        self.acquired += 1
         return connection
 
     # -- the number of connections
@@ -287,9 +263,8 @@ class Pool:
             self.opening -= 1
             self.refused_until = monotonic() + RETRY_AFTER_REFUSAL
             asyncio.get_running_loop().call_later(RETRY_AFTER_REFUSAL, self.grow)
-            while self.total == 1 and self.waiting:
-                if not (waiter := self.waiting.pop()).future.done():
-                    waiter.future.set_exception(copy(error))  # a copy for each task, as raising an error changes it
+            if self.total == 1:
+                self.waiting.fail_all(partial(copy, error))
             self.decrease_total()
             return
         self.opening -= 1
@@ -342,9 +317,7 @@ class Pool:
     async def close(self) -> None:
         """Close the pool. Lent connections are terminated if they are not released within POOL_TIMEOUT seconds."""
         self.closed = asyncio.Event()
-        while self.waiting:
-            if not (waiter := self.waiting.pop()).future.done():
-                waiter.future.set_exception(asyncpg.InterfaceError("the pool is closed"))
+        self.waiting.fail_all(partial(asyncpg.InterfaceError, "the pool is closed"))
         self.close_idle()
         try:
             async with asyncio.timeout(POOL_TIMEOUT):

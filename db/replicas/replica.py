@@ -17,8 +17,9 @@ import asyncpg
 from lib.deadlines import wait_for_event
 
 from ..breaker import Probe
-from ..pool import OUTDATED, Exhausted, Pool, is_lost
+from ..pool import OUTDATED, Pool, is_lost
 from ..sql import statements
+from ..waiters import Exhausted
 
 log = logging.getLogger(__name__)
 SQL = statements("operations/replicas")

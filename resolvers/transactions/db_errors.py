@@ -12,7 +12,8 @@ from typing import TypeGuard
 import asyncpg
 
 from db.database import AnswerTooLarge
-from db.pool import Exhausted, NoAnswer, is_lost
+from db.pool import is_lost
+from db.waiters import Exhausted, NoAnswer
 from observability.trace import record_refusal
 
 from ..errors import BadInput, CairnError, Conflict, LimitExceeded, NotFound, Unavailable

@@ -11,7 +11,8 @@ import pytest
 
 from db.database import Database
 from db.embedded import EmbeddedServer
-from db.pool import Exhausted, Pool
+from db.pool import Pool
+from db.waiters import Exhausted
 from lib.fair_queue import BORROWER
 from resolvers.errors import Unavailable
 from resolvers.transactions.db_errors import translated_db_errors

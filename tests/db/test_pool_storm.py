@@ -9,7 +9,8 @@ import random
 import asyncpg
 import pytest
 
-from db.pool import Exhausted, Pool
+from db.pool import Pool
+from db.waiters import Exhausted
 from tests.waiting import within
 
 TASKS = 120
@@ -109,7 +110,7 @@ def check(pool: Pool, server: Server) -> None:
     assert len(pool.idle) + len(pool.lent) + pool.opening <= pool.total <= pool.size
     assert not (pool.waiting and any(not line.is_closed() for line in pool.idle))
     waited_for_refused = pool.size if pool.refused_until else 0
-    assert len(pool.waiting) - pool.opening <= pool.queue + waited_for_refused
+    assert len(pool.waiting) - pool.opening <= pool.waiting.limit + waited_for_refused
     assert pool.total or not pool.waiting
     if pool.total < pool.size and not pool.refused_until:  # else one was refused, and the others serve who waits
         assert pool.opening >= len(pool.waiting)
