@@ -54,10 +54,11 @@ from .rest.endpoint import PATH as REST
 from .settings import Settings, signing_secret
 from .subscriptions.routes import streaming_endpoint, without_streams
 from .subscriptions.streams import Streams
-from .web.endpoint import Web, error_page, position_cookie, wants_html
+from .web.endpoint import Web, error_page, wants_html
 from .web.graphiql import SessionGraphQL
 from .web.rendering import compile_templates
 from .web.routes import web_routes
+from .web.session import position_cookie
 from .worker import compiling
 
 log = structlog.get_logger()

@@ -1,15 +1,13 @@
-"""The endpoint of the reader: authentication by cookie, protection against forms of other sites, and error pages."""
+"""The endpoints of the reader: what its requests share, the visits of people who are signed in, and error pages."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from ipaddress import ip_address
 from typing import Any
-from urllib.parse import quote, urlencode
 
 import structlog
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
@@ -18,7 +16,7 @@ from db.scope import Scope as Wiki
 from observability.trace import record_error, record_path
 from resolvers.auth.credentials import Credentials
 from resolvers.auth.oidc import Provider
-from resolvers.errors import CairnError, Forbidden, NoCredential, Unauthenticated
+from resolvers.errors import CairnError, NoCredential, Unauthenticated
 from resolvers.rate_limits import Account, Throttled
 from resolvers.transactions.db_errors import translate_error
 from schema.errors import masked
@@ -33,7 +31,9 @@ from ..subscriptions.operations import Credential
 from ..subscriptions.sse import EventStream
 from ..subscriptions.streams import Streams
 from .forms import MULTIPART, Upload, content_type, read_form, read_multipart
+from .paths import is_api_path, path_to, redirect
 from .rendering import render
+from .session import check_same_origin, credential, sign_out
 from .shell import add_shown_wiki, with_shell
 
 log = structlog.get_logger()
@@ -46,11 +46,6 @@ POLICY = "; ".join(
         "trusted-types 'none'",
     )
 )  # fmt: skip
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
-FORWARDED = (b"forwarded", b"x-forwarded-for", b"x-forwarded-host")
-COOKIE = "cairn"
-COOKIE_MAX = 3_800  # characters: browsers drop cookies of more than 4096
-COOKIE_AGE = 30 * 86_400  # seconds
 HTML = "text/html; charset=utf-8"
 MESSAGES = {
     404: "There is nothing at this address. Search for what you are looking for, or go to the home page.",
@@ -185,7 +180,7 @@ class PageEvents:
 
         def read_credential() -> Credential:
             check_same_origin(request)
-            return self.web.streams.credential(f"Bearer {credential(self.web, request)}", None)
+            return self.web.streams.credential(f"Bearer {credential(request, self.web.local_token)}", None)
 
         async def make_request(wiki: Wiki) -> GraphQLRequest:
             variables = {"tenantId": str(wiki.tenant_id), "id": request.path_params["id"]}
@@ -200,7 +195,7 @@ async def handle_visit(web: Web, request: Request, handle: Handler, takes: str) 
     file, upload = b"", None
     if request.method == "POST":
         check_same_origin(request)
-    wiki = await web.credentials.scope(f"Bearer {credential(web, request)}")
+    wiki = await web.credentials.scope(f"Bearer {credential(request, web.local_token)}")
     if request.method == "POST":
         if takes == "file":
             file = await (web.files or web.bodies).read(request.scope, request.receive)
@@ -213,99 +208,6 @@ async def handle_visit(web: Web, request: Request, handle: Handler, takes: str) 
         return handle(Visit(web, request, wiki, account, form, file, upload))
 
     return await web.bounds.admit(wiki, work)
-
-
-# -- authentication
-
-
-def cookie_name(request: Request) -> str | None:
-    """Return the name of the credential's cookie, or None over plain HTTP from another machine. The prefix `__Host-`
-    binds the cookie to the host."""
-    if request.url.scheme == "https":
-        return f"__Host-{COOKIE}"
-    return f"{COOKIE}-{request.url.port or 80}" if request.url.hostname in LOOPBACK else None
-
-
-def position_cookie(request: Request) -> str | None:
-    """Return the name of the cookie with the position of the browser's last write, or None for requests of an API."""
-    # The path is checked first, because `cookie_name` builds the URL of the request, which is slow.
-    name = None if is_api_path(request.scope["path"]) else cookie_name(request)
-    return name and f"{name}-position"
-
-
-def credential(web: Web, request: Request) -> str:
-    """Return the token or API key of the cookie, or the local token on this machine. Raises NoCredential."""
-    name = cookie_name(request)
-    if name and (shown := request.cookies.get(name)):
-        return shown
-    if web.local_token and is_on_this_machine(request):
-        return web.local_token
-    raise NoCredential("Sign in first.")
-
-
-def is_on_this_machine(request: Request) -> bool:
-    """Return whether a browser on this machine sent the request to a loopback name, and not through a proxy."""
-    if request.client is None or any(header(request.scope, name) for name in FORWARDED):
-        return False
-    try:
-        is_near = ip_address(request.client.host).is_loopback
-    except ValueError:
-        return False
-    return is_near and request.url.hostname in LOOPBACK
-
-
-def safe_cookie_name(request: Request) -> str:
-    """Return the name of the credential's cookie. Raises Forbidden over plain HTTP from another machine."""
-    if name := cookie_name(request):
-        return name
-    raise Forbidden(
-        "Sign in over HTTPS, or at http://127.0.0.1 on the server itself. Over plain HTTP, others could read the"
-        " credential."
-    )
-
-
-def sign_in(request: Request, response: Response, token: str, seconds: int = COOKIE_AGE) -> None:
-    """Store the credential in a cookie that scripts cannot read. Raises Forbidden over plain HTTP from another machine,
-    and for a token that is too long for a cookie."""
-    name = safe_cookie_name(request)
-    if len(token) > COOKIE_MAX:
-        raise Forbidden(f"This token is longer than the {COOKIE_MAX:,} characters of a cookie. Use an API key.")
-    response.set_cookie(
-        name, token, max_age=seconds, httponly=True, samesite="lax", secure=request.url.scheme == "https"
-    )
-
-
-def sign_out(request: Request, response: Response) -> None:
-    if name := cookie_name(request):
-        response.delete_cookie(name, httponly=True, samesite="lax", secure=request.url.scheme == "https")
-
-
-def check_same_origin(request: Request) -> None:
-    """Raise Forbidden unless a page of this service sent the request, by headers that pages cannot change."""
-    site = header(request.scope, b"sec-fetch-site")
-    origin = header(request.scope, b"origin")
-    own_origin = f"{request.url.scheme}://{request.url.netloc}"
-    if site == "same-origin" or (site is None and origin == own_origin):
-        return
-    raise Forbidden("This form was not sent by a page of this service. Open the page here and send the form again.")
-
-
-def local_path(path: str) -> str:
-    """Return the path if it is one of this service, else `/`, so that no link redirects to another site."""
-    is_ours = path.startswith("/") and not path.startswith(("//", "/\\")) and path.isprintable()
-    return path if is_ours else "/"
-
-
-def redirect(path: str, status: int = 303) -> Response:
-    """Redirect to a path of this service."""
-    return RedirectResponse(path, status_code=status, headers={"cache-control": "no-store"})
-
-
-def path_to(*parts: str, anchor: str = "", **query: str) -> str:
-    """Build a path of this service from its segments, which are quoted. Empty query parameters are left out."""
-    query_string = urlencode({name: value for name, value in query.items() if value})
-    path = "/" + "/".join(quote(part, safe="") for part in parts)
-    return path + (f"?{query_string}" if query_string else "") + (f"#{quote(anchor)}" if anchor else "")
 
 
 # -- errors
@@ -333,7 +235,7 @@ async def error_page(web: Web, request: Request, error: Exception) -> Response:
 async def find_viewer(web: Web, request: Request) -> dict[str, Any] | None:
     """Return the signed-in person for the navigation of an error page, or None if that cannot be read."""
     try:
-        wiki = await web.credentials.scope(f"Bearer {credential(web, request)}")
+        wiki = await web.credentials.scope(f"Bearer {credential(request, web.local_token)}")
 
         async def read(account: Account) -> dict[str, Any]:
             found = await Visit(web, request, wiki, account).query("search", "Nothing")
@@ -381,14 +283,6 @@ def redirect_to_sign_in(request: Request, error: Unauthenticated) -> Response:
     if not is_new:
         sign_out(request, response)
     return response
-
-
-APIS = ("/api", "/graphql", "/mcp", "/metrics")
-
-
-def is_api_path(path: str) -> bool:
-    """Return whether a path belongs to an API and not to the reader."""
-    return any(path == root or path.startswith(f"{root}/") for root in APIS)
 
 
 def wants_html(request: Request) -> bool:

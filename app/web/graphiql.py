@@ -8,7 +8,8 @@ from resolvers.errors import Forbidden, NoCredential
 
 from ..http.errors import error_body
 from ..http.request import header, parse_headers
-from .endpoint import Web, check_same_origin, credential
+from .endpoint import Web
+from .session import check_same_origin, credential
 
 
 class SessionGraphQL:
@@ -29,7 +30,7 @@ class SessionGraphQL:
     def has_session(self, request: Request) -> bool:
         """Return whether the browser has a credential. It may have expired."""
         try:
-            credential(self.web, request)
+            credential(request, self.web.local_token)
         except NoCredential:
             return False
         return True
@@ -44,7 +45,9 @@ class SessionGraphQL:
             return
         headers = list(scope["headers"])
         if header(scope, b"authorization") is None and self.has_session(request):
-            headers.append((b"authorization", f"Bearer {credential(self.web, request)}".encode("latin-1", "replace")))
+            headers.append(
+                (b"authorization", f"Bearer {credential(request, self.web.local_token)}".encode("latin-1", "replace"))
+            )
         api_scope = {**scope, "path": self.path, "raw_path": self.path.encode(), "headers": headers}
         parse_headers(api_scope)
         await self.api(api_scope, receive, send)

@@ -7,7 +7,8 @@ from starlette.responses import RedirectResponse, Response
 from resolvers.errors import BadInput, NotFound
 
 from ...oauth.server import AuthorizationServer
-from ..endpoint import Visit, path_to, redirect
+from ..endpoint import Visit
+from ..paths import path_to, redirect
 from .write import raise_first_error
 
 OFF = "OAuth is not enabled. The operator of this service can enable it with CAIRN_OAUTH=own."

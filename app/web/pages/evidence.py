@@ -15,8 +15,9 @@ from resolvers.sources.sources import SourceDraft
 from resolvers.sources.sources import add_source as add_source_with_file
 from schema.enums import WikiSourceKind
 
-from ..endpoint import Visit, path_to, redirect
+from ..endpoint import Visit
 from ..forms import Upload
+from ..paths import path_to, redirect
 from .files import owner_scope
 from .find import QUERY_MAX
 from .read import may_write

@@ -10,7 +10,8 @@ from resolvers.auth.api_keys import SCOPES
 from resolvers.errors import BadInput, Forbidden
 from schema.enums import WikiRole
 
-from ..endpoint import Visit, path_to, redirect
+from ..endpoint import Visit
+from ..paths import path_to, redirect
 from .write import raise_first_error
 
 DAYS = (30, 90, 365)

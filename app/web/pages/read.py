@@ -10,7 +10,8 @@ from content.templates import TEMPLATES
 from resolvers.errors import NotFound
 from resolvers.transactions.transaction import NO_PAGE
 
-from ..endpoint import Visit, path_to, redirect
+from ..endpoint import Visit
+from ..paths import path_to, redirect
 from .files import find_files
 
 WRITERS = ("MEMBER", "SERVICE", "ADMIN")

@@ -14,7 +14,8 @@ from resolvers.errors import BadInput, NotFound
 from resolvers.pages.sharing import ENDED, find_shared
 from resolvers.rate_limits import Account
 
-from ..endpoint import Visit, Web, error_page, path_to, redirect, render_response
+from ..endpoint import Visit, Web, error_page, render_response
+from ..paths import path_to, redirect
 from ..prose import standalone_html
 from .read import page_variables, require_page
 from .work import is_admin

@@ -11,22 +11,11 @@ from resolvers.auth.oidc import ATTEMPT
 from resolvers.errors import CairnError, Forbidden, NotFound, Unauthenticated
 from resolvers.transactions.audit import Event, audit_in_own_transaction
 
-from ..endpoint import (
-    COOKIE_MAX,
-    Web,
-    check_same_origin,
-    cookie_name,
-    describe_error,
-    error_page,
-    local_path,
-    redirect,
-    render_response,
-    safe_cookie_name,
-    sign_in,
-    sign_out,
-)
+from ..endpoint import Web, describe_error, error_page, render_response
 from ..forms import read_form
+from ..paths import local_path, redirect
 from ..rendering import texts
+from ..session import COOKIE_MAX, check_same_origin, cookie_name, safe_cookie_name, sign_in, sign_out
 
 CALLBACK_PATH = "/sign-in/callback"
 NO_HINT = "none"  # stored instead of an ID token that is too long for a cookie

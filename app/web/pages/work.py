@@ -14,8 +14,9 @@ from resolvers.proposals.decisions import NO_PROPOSAL
 from schema.enums import WikiContradictionResolution, WikiProposalStatus
 
 from ...stored_queries import QueryFailed
-from ..endpoint import Visit, path_to, redirect
+from ..endpoint import Visit
 from ..merging import one_line
+from ..paths import path_to, redirect
 from .read import may_write
 from .write import page_path, parse_version, raise_first_error, split_line
 

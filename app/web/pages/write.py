@@ -14,8 +14,9 @@ from content.templates import TEMPLATES
 from resolvers.errors import BadInput, Conflict, Forbidden
 from resolvers.ingest.ingest import text_of as text_of_file
 
-from ..endpoint import Visit, path_to, redirect
+from ..endpoint import Visit
 from ..merging import EDITED, conflicting_summary, merge_edit, merge_fields, one_line, tags_of
+from ..paths import path_to, redirect
 from ..prose import safe_html
 from .files import find_files
 from .read import may_write, page_variables, require_page

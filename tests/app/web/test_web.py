@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from app.web.endpoint import local_path
+from app.web.paths import local_path
 from app.web.rendering import templates
 from db.scope import Role
 from resolvers.model.lookup import PageAddress
