@@ -4,35 +4,23 @@ import asyncio
 import logging
 import os
 import socket
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
-from datetime import UTC, date, datetime
-from datetime import time as clock
 from uuid import UUID
 
 from db.database import Database
 from observability.trace import record_error
-from resolvers.archives import retention
 from resolvers.embeddings import vectors
-from resolvers.embeddings.embedder import Embedder
 from resolvers.errors import CairnError, Unavailable
 from resolvers.jobs import queue
 from resolvers.jobs.queue import Job, JobLost, beat, claim, fail, release
 from resolvers.knowledge.lint import lint
-from resolvers.knowledge.lint_reports import SCHEDULE, lint_all, write_report
-from resolvers.pages.link_places import place_links
-from resolvers.proposals.decisions import expire_proposals
+from resolvers.knowledge.lint_reports import SCHEDULE, write_report
 from resolvers.search.passages import finish_passages, read_sources
 from resolvers.search.reindexing import FIRST, begin, finish, is_requested, read_batch
-from resolvers.sources.blob_files import sweep_files
-from resolvers.sources.compile_requests import sweep_all
-from resolvers.tenants.tenants import list_tenants
-from resolvers.transactions.audit import OPERATORS_LOG
 from resolvers.transactions.db_errors import REFUSED, refusal
 from resolvers.transactions.transaction import read_connection, writing
 from resolvers.transactions.writer import Writer
-from resolvers.webhooks.webhooks import prune_deliveries
 
 from ..authors import ModelRefused
 from ..compiler import Compiler
@@ -40,6 +28,15 @@ from ..forget.job import Forgetting
 from ..leaf_pass import Run
 from ..promote import Promotion
 from ..rebuild.job import Rebuilding
+from .periodic import EMBEDDING_INTERVAL, RETENTION_INTERVAL, DailySweep, EmbeddingCheck, ProposalExpiry, RetentionCheck
+
+log = logging.getLogger(__name__)
+
+EMBEDDED_MAX = 2_000  # texts of one job
+HEARTBEAT_INTERVAL = 30.0  # seconds between two heartbeats of a job
+IDLE = 2.0  # seconds to wait if there was no job
+FOREIGN_MAX = 500  # characters of an error message from a library, which may quote a source
+RETRY_PAUSE = 5.0  # seconds to wait if Postgres did not answer
 
 
 class Reindexing(Run):
@@ -157,106 +154,6 @@ RUNNERS: Mapping[str, type[Run]] = {
 def runner_for(database: Database, job: Job, compiler: Compiler) -> Run:
     """Return an attempt at the job, of the class for its trigger."""
     return RUNNERS.get(job.trigger, Run)(database, job, compiler)
-
-
-def now() -> datetime:
-    return datetime.now(UTC)
-
-
-class DailySweep:
-    """Queues the sweep jobs and the due lint jobs of all wikis, once a day from the time `at` (UTC) on.
-
-    All workers do the same. The database ensures that a wiki is swept once a day.
-    """
-
-    def __init__(self, at: clock | None, now: Callable[[], datetime] = now) -> None:
-        self.at, self.now = at, now
-        self.last: date | None = None
-        """The last day on which this process has queued the jobs."""
-
-    async def run_if_due(self, database: Database) -> None:
-        """Queue the sweep jobs and the due lint jobs, if the time has come and this process has not done so today.
-
-        If a wiki was too busy for that, all are tried again at the next call.
-        """
-        moment = self.now()
-        if self.at is None or self.last == moment.date() or moment.time() < self.at:
-            return
-        if await sweep_all(database, moment.date()) and await lint_all(database):
-            self.last = moment.date()
-
-
-class EmbeddingCheck:
-    """Queues jobs for the wikis with pages or passages that have no vector yet, every `every` seconds.
-
-    It does nothing without an embedder.
-    """
-
-    def __init__(self, embedder: Embedder | None, every: float) -> None:
-        self.embedder, self.every, self.next = embedder, every, 0.0
-
-    async def run_if_due(self, database: Database) -> None:
-        if self.embedder is None or time.monotonic() < self.next:
-            return
-        self.next = time.monotonic() + self.every
-        await vectors.enqueue_embedding_jobs(database, self.embedder)
-
-
-class RetentionCheck:
-    """Deletes, every `every` seconds, the data whose retention period is over.
-
-    A tenant without a period of its own keeps jobs, activity log and audit log for `keep_days` days (0: forever), and
-    everything else forever. The check also deletes ended OAuth authorizations, old webhook deliveries and files that no
-    row refers to, and stores the missing sections of links. A tenant for which that fails does not hold up the others.
-    """
-
-    def __init__(self, keep_days: int, every: float) -> None:
-        self.default_days = dict.fromkeys(("activity", "audit", "jobs"), keep_days)
-        self.every, self.next = every, 0.0
-
-    async def run_if_due(self, database: Database) -> None:
-        if time.monotonic() < self.next:
-            return
-        self.next = time.monotonic() + self.every
-        moment = await retention.find_moment(database)
-        for tenant in await list_tenants(database):
-            try:
-                await self.prune(database, tenant.id, moment)
-            except Exception as error:
-                log.warning("The old data of the tenant %s are kept until the next check: %s", tenant.slug, error)
-        await retention.prune(database, OPERATORS_LOG, {"audit": self.default_days["audit"]}, moment)
-
-    async def prune(self, database: Database, tenant_id: UUID, moment: datetime) -> None:
-        days = self.default_days | await retention.find_retention(database, tenant_id)
-        await retention.prune(database, tenant_id, days, moment)
-        await retention.prune_authorizations(database, tenant_id)
-        await prune_deliveries(database, tenant_id, moment)
-        await sweep_files(database, tenant_id)
-        await place_links(database, tenant_id)
-
-
-class ProposalExpiry:
-    """Marks proposals as expired when their time is over, every EXPIRY_INTERVAL seconds."""
-
-    def __init__(self) -> None:
-        self.next = 0.0
-
-    async def run_if_due(self, database: Database) -> None:
-        if time.monotonic() >= self.next:
-            self.next = time.monotonic() + EXPIRY_INTERVAL
-            await expire_proposals(database)
-
-
-log = logging.getLogger(__name__)
-
-RETENTION_INTERVAL = 3600.0  # seconds between two RetentionChecks
-EXPIRY_INTERVAL = 60.0  # seconds between two searches for expired proposals
-EMBEDDING_INTERVAL = 5.0  # seconds between two EmbeddingChecks
-EMBEDDED_MAX = 2_000  # texts of one job
-HEARTBEAT_INTERVAL = 30.0  # seconds between two heartbeats of a job
-IDLE = 2.0  # seconds to wait if there was no job
-FOREIGN_MAX = 500  # characters of an error message from a library, which may quote a source
-RETRY_PAUSE = 5.0  # seconds to wait if Postgres did not answer
 
 
 def worker_name() -> str:

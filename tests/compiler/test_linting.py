@@ -3,7 +3,8 @@
 from datetime import UTC, datetime, time
 from typing import Any
 
-from compiler.jobs.worker import DailySweep, work_once
+from compiler.jobs.periodic import DailySweep
+from compiler.jobs.worker import work_once
 from db.scope import Role
 from resolvers.auth.owners import WikiSettings, update_wiki_settings
 from resolvers.knowledge.lint_reports import lint_all, mute_finding

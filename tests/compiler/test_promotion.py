@@ -7,7 +7,8 @@ import orjson
 import pytest
 
 from compiler.compiler import Caps
-from compiler.jobs.worker import DailySweep, runner_for, work_once
+from compiler.jobs.periodic import DailySweep
+from compiler.jobs.worker import runner_for, work_once
 from compiler.planner import PageUpdate, Plan, SectionProposal
 from resolvers.jobs.queue import claim, release
 from resolvers.model.drafts import PageDraft

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from compiler.jobs.worker import RetentionCheck
+from compiler.jobs.periodic import RetentionCheck
 from compiler.models import models
 from compiler.models.meter import Budget
 from db.ids import first_id

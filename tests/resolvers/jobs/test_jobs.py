@@ -9,7 +9,7 @@ from uuid import UUID
 
 import pytest
 
-from compiler.jobs.worker import RetentionCheck
+from compiler.jobs.periodic import RetentionCheck
 from db.database import Database
 from db.scope import Role
 from resolvers.archives import retention
@@ -285,7 +285,7 @@ async def test_a_tenant_whose_pruning_fails_does_not_keep_the_others_from_it(
         seen.append(tenant_id)
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("compiler.jobs.worker.prune_deliveries", prune_deliveries)
+    monkeypatch.setattr("compiler.jobs.periodic.prune_deliveries", prune_deliveries)
     await RetentionCheck(1, 60).run_if_due(wiki.database)
     assert len(seen) >= 2
     assert seen == [tenant.id for tenant in await list_tenants(wiki.database)]
