@@ -2,20 +2,13 @@
 
 import asyncio
 import shutil
-import socket
-import ssl
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from enum import StrEnum
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 import asyncpg
-from cryptography import x509
 
 from db.archives.blobs import find_files
 from db.database import Database
@@ -30,6 +23,8 @@ from resolvers.webhooks.webhooks import OpenDeliveries, count_open_deliveries
 
 from ..blob_folder import blob_folder_of
 from ..settings import Settings, unknown_variables
+from .certificates import check_certificates
+from .findings import Finding, State, failed, passed, warned
 from .output import print_status
 from .session import ask_server, reason, run_with_database
 
@@ -41,40 +36,7 @@ FREE_DISK_MIN = 2_000_000_000  # bytes
 TRANSACTION_AGE_MAX = 1_000_000_000  # transactions; Postgres stops writes at two thousand million
 CONNECTIONS_SHARE_MAX = 0.9  # of max_connections
 QUEUE_AGE_MAX = 3600.0  # seconds
-CERTIFICATE_DAYS_MIN = 14  # days
 TIMEOUT = 5.0  # seconds
-ENCRYPTED = ("require", "verify-ca", "verify-full")
-SSL_REQUEST = (8).to_bytes(4) + (80877103).to_bytes(4)  # the message by which a PostgreSQL client asks for TLS
-
-
-class State(StrEnum):
-    """The outcome of a check."""
-
-    OK = "ok"
-    WARNING = "warning"
-    FAILED = "failed"
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """The result of a check. `action` says how to fix a problem, and is empty if there is none."""
-
-    check: str
-    state: State
-    message: str
-    action: str = ""
-
-
-def passed(check: str, message: str) -> Finding:
-    return Finding(check, State.OK, message)
-
-
-def warned(check: str, message: str, action: str) -> Finding:
-    return Finding(check, State.WARNING, message, action)
-
-
-def failed(check: str, message: str, action: str) -> Finding:
-    return Finding(check, State.FAILED, message, action)
 
 
 def examine(settings: Settings) -> Iterator[Finding]:
@@ -120,82 +82,6 @@ def check_disk(data_dir: Path) -> Finding:
         action = "Delete old backups or postgres.log, or use a larger volume. A full disk stops all writes."
         return warned("disk", f"{free / 1e9:.1f} GB are free in {place}.", action)
     return passed("disk", f"{free / 1e9:.1f} GB are free in {place}.")
-
-
-def check_certificates(settings: Settings) -> Iterator[Finding]:
-    """Check the certificates of the servers that Cairn calls over TLS and of CAIRN_PUBLIC_URL, which clients call."""
-    called = (settings.jwks_url, settings.oidc_issuer, settings.embedding_url)
-    dsns = filter(None, (settings.database_url, settings.listen_url, *(settings.read_database_urls or ())))
-    try:
-        servers = {tls_server(settings.public_url): warned} | dict.fromkeys(map(tls_server, called), failed)
-        databases = dict.fromkeys(place for dsn in dsns for place in tls_databases(dsn))
-    except ValueError:
-        yield failed("certificates", "A URL has an impossible host or port.", "Correct the setting: cairn settings")
-        return
-    for server, report_unreachable in servers.items():  # this machine need not be able to reach the public URL
-        if server is not None:
-            yield check_certificate(server, find_certificate_expiry, report_unreachable)
-    for place in databases:
-        yield check_certificate(place, find_database_certificate_expiry, warned)
-
-
-Place = tuple[str, int]  # host and port of a server
-
-
-def check_certificate(
-    place: Place, find_expiry: Callable[[Place], datetime], report_unreachable: Callable[..., Finding]
-) -> Finding:
-    name = f"{place[0]}:{place[1]}"
-    try:
-        days = (find_expiry(place) - datetime.now(UTC)) / timedelta(days=1)
-    except (OSError, UnicodeError) as error:  # UnicodeError: a label of the host is empty or too long
-        report = report_unreachable if isinstance(error, OSError) and not isinstance(error, ssl.SSLError) else failed
-        return report("certificates", f"{name} cannot be called: {error}.", "Check its address and its certificate.")
-    if days < CERTIFICATE_DAYS_MIN:
-        ends = f"expires in {days:.0f} days" if days > 0 else "has expired"
-        return warned("certificates", f"The certificate of {name} {ends}.", "Renew the certificate.")
-    return passed("certificates", f"The certificate of {name} is valid for {days:.0f} days.")
-
-
-def tls_server(address: str | None) -> Place | None:
-    """Return host and port of an https address, or None for any other address."""
-    parts = urlsplit(address or "")
-    return (parts.hostname, parts.port or 443) if parts.scheme == "https" and parts.hostname else None
-
-
-def tls_databases(dsn: str) -> Iterator[Place]:
-    """Yield host and port of each server of a DSN whose `sslmode` requires TLS."""
-    parts = urlsplit(dsn)
-    if parse_qs(parts.query).get("sslmode", ["prefer"])[0] in ENCRYPTED:
-        for server in parts.netloc.rpartition("@")[2].split(","):
-            if found := urlsplit(f"//{server}").hostname:
-                yield found, urlsplit(f"//{server}").port or 5432
-
-
-def find_certificate_expiry(place: Place) -> datetime:
-    """Verify the certificate of a server and return when it expires. Raises OSError."""
-    context = ssl.create_default_context()
-    with (
-        socket.create_connection(place, TIMEOUT) as plain,
-        context.wrap_socket(plain, server_hostname=place[0]) as secured,
-    ):
-        return expiry_of(secured)
-
-
-def find_database_certificate_expiry(place: Place) -> datetime:
-    """Return when the certificate of a PostgreSQL server expires, without verifying it. Raises OSError."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-    with socket.create_connection(place, TIMEOUT) as plain:
-        plain.sendall(SSL_REQUEST)
-        if plain.recv(1) != b"S":
-            raise ConnectionError("it offers no TLS")
-        with context.wrap_socket(plain, server_hostname=place[0]) as secured:
-            return expiry_of(secured)
-
-
-def expiry_of(secured: ssl.SSLSocket) -> datetime:
-    return x509.load_der_x509_certificate(secured.getpeercert(True) or b"").not_valid_after_utc
 
 
 async def examine_database(settings: Settings, dsn: str) -> list[Finding]:

@@ -19,7 +19,9 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from app.cli.doctor import State, check_certificates, check_clock, check_disk, check_queue, check_webhooks
+from app.cli.certificates import check_certificates
+from app.cli.doctor import check_clock, check_disk, check_queue, check_webhooks
+from app.cli.findings import State
 from app.settings import Settings
 from resolvers.webhooks.webhooks import OpenDeliveries
 from tests.app.command_line import MARA, RunCommand
