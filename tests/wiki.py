@@ -21,7 +21,8 @@ from db.database import Database
 from db.ids import new_id
 from db.restricted import restricted
 from db.scope import Actor, ActorKind, Role, Scope
-from resolvers.auth.owners import Grant, WikiSettings, grant, update_wiki_settings
+from resolvers.auth.owners import Grant, grant
+from resolvers.auth.wiki_settings import WikiSettings, update_wiki_settings
 from resolvers.search.lexemes import PASSAGES, scope_letter
 from resolvers.sources.sources import SourceDraft, add_source
 from tests.connections import IDLE

@@ -19,7 +19,7 @@ from db.database import Database
 from db.scope import Scope
 from db.sql import statements
 
-from ..auth.owners import settings_from
+from ..auth.wiki_settings import settings_from
 from ..links.targets import PARENT, RELATED
 from ..permissions import Action, authorise
 from ..sources.attachments import AttachmentDraft

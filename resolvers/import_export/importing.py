@@ -20,7 +20,8 @@ from db.sql import statements
 from db.table_statistics import analyze_tables
 from lib.threads import offload, run_one_ahead
 
-from ..auth.owners import WikiSettings, set_language, set_owner_settings
+from ..auth.owners import set_language, set_owner_settings
+from ..auth.wiki_settings import WikiSettings
 from ..errors import BadInput, Conflict, LimitExceeded, NotFound
 from ..pages.upsert import Prepared, count_new_words, prepare_draft, upsert_pages
 from ..permissions import Withheld

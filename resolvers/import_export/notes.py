@@ -29,7 +29,7 @@ from content.notes.records import (
     source_from_record,
 )
 
-from ..auth.owners import USUAL, WikiSettings
+from ..auth.wiki_settings import USUAL, WikiSettings
 from ..errors import BadInput, LimitExceeded
 from .disk.paths import ABOUT, ERRORS, HISTORY, MENTIONS, SOURCES, is_in_history
 from .disk.temp_database import TempDatabase, temp_statements

@@ -10,7 +10,7 @@ from .links import LinkKindMutations, LinkMutations
 from .lint import LintMutations
 from .mentions import MentionMutations, PromotionMutations
 from .names import AliasMutations, NameMutations
-from .onboarding import OnboardingMutations, ProgramMutations, WikiSettingMutations
+from .onboarding import OnboardingMutations, ProgramMutations
 from .pages import PageMutations
 from .proposals import ProposalMutations
 from .sections import SectionMutations
@@ -18,6 +18,7 @@ from .share_links import ShareLinkMutations
 from .sources import SourceMutations
 from .upkeep import UpkeepMutations
 from .webhooks import WebhookMutations
+from .wiki_settings import WikiSettingMutations
 
 
 @strawberry.type(description="All mutations. Each one is applied completely or not at all.")

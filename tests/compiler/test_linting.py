@@ -6,7 +6,7 @@ from typing import Any
 from compiler.jobs.periodic import DailySweep
 from compiler.jobs.worker import work_once
 from db.scope import Role
-from resolvers.auth.owners import WikiSettings, update_wiki_settings
+from resolvers.auth.wiki_settings import WikiSettings, update_wiki_settings
 from resolvers.knowledge.lint_reports import lint_all, mute_finding
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page

@@ -7,7 +7,7 @@ import pytest
 
 from compiler.jobs.worker import runner_for
 from db.scope import Role
-from resolvers.auth.owners import set_wiki_language
+from resolvers.auth.wiki_settings import set_wiki_language
 from resolvers.jobs.queue import claim
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page

@@ -18,6 +18,7 @@ from db.database import Database
 from db.scope import ActorKind, Role, Scope
 from resolvers.auth import api_keys, owners
 from resolvers.auth.credentials import Signing, bearer, issue_token
+from resolvers.auth.wiki_settings import WikiSettings
 from resolvers.errors import BadInput, Unauthenticated
 from resolvers.rate_limits import Account, Bucket, Lease, Rate, Share, Throttle
 from resolvers.tenants import tenants
@@ -215,8 +216,8 @@ async def update_owner(call: Caller, tenant: TenantName, owner: OwnerName, body:
     rules = None if body.write_policy is None else [rule.rule() for rule in body.write_policy]
     tenant_id, database = await find_tenant_id(call, tenant), call.endpoint.database
     found = await owners.find_owner(database, tenant_id, owner)
-    settings = owners.WikiSettings(**body.model_dump(exclude={"write_policy"}), write_policy=rules)
-    if settings == owners.WikiSettings():
+    settings = WikiSettings(**body.model_dump(exclude={"write_policy"}), write_policy=rules)
+    if settings == WikiSettings():
         raise BadInput("Give at least one setting to change.", "score_boost")
     changed = await owners.set_owner_settings(database, tenant_id, found.id, settings, by=OPERATOR_ACTOR)
     return await answer_write(call, orjson.dumps(owner_to_dict(changed)), 200)

@@ -9,7 +9,8 @@ import orjson
 
 from content.notes.note_texts import to_markdown, to_record
 
-from ...auth.owners import ENGLISH, USUAL
+from ...auth.owners import ENGLISH
+from ...auth.wiki_settings import USUAL
 from ...sources.attachments import AttachmentDraft
 from ..attachments import record_of
 from ..exporting import ORIGIN, PageFile

@@ -207,7 +207,7 @@ def test_the_error_of_an_unknown_language_lists_the_known_languages(run_in_acme:
 def test_a_language_without_a_stemmer_in_postgres_is_refused(
     run_in_acme: RunCommand, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("resolvers.auth.owners.find_configuration", lambda text: "klingon")
+    monkeypatch.setattr("resolvers.auth.wiki_settings.find_configuration", lambda text: "klingon")
     error = run_in_acme("owners", "language", "mara", "tlh", *TENANT, "--json").error
     assert error["code"] == "BAD_USER_INPUT"
     assert error["message"].startswith("This Postgres has no stemmer for klingon")

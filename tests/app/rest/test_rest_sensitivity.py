@@ -8,7 +8,8 @@ import pytest
 
 from db.scope import Role
 from resolvers.auth.api_keys import create_api_key
-from resolvers.auth.owners import Grant, OwnerKind, WikiSettings, create_owner, grant, update_wiki_settings
+from resolvers.auth.owners import Grant, OwnerKind, create_owner, grant
+from resolvers.auth.wiki_settings import WikiSettings, update_wiki_settings
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page, delete_page
 from tests.app.clients.rest_client import RestClient

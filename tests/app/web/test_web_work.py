@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from app.web.pages.work import diff_hunks
 from content.edits.differences import REST_NOT_SHOWN, difference, unified_diff
 from db.scope import Actor, ActorKind, Review, Role, Scope, Terms
-from resolvers.auth.owners import WikiSettings, update_wiki_settings
+from resolvers.auth.wiki_settings import WikiSettings, update_wiki_settings
 from resolvers.pages.sections import patch_section
 from resolvers.proposals.gate import Policy, PolicyRule, ReviewRequired, WriterRole
 from resolvers.sources.mentions import record_mention

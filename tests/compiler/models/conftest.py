@@ -3,7 +3,7 @@
 import pydantic_ai.models
 import pytest
 
-from resolvers.auth.owners import WikiSettings, update_wiki_settings
+from resolvers.auth.wiki_settings import WikiSettings, update_wiki_settings
 from tests.resolvers.conftest import wiki as new_wiki
 from tests.wiki import Wiki
 

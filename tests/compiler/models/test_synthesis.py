@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from resolvers.auth.owners import WikiSettings, update_wiki_settings
+from resolvers.auth.wiki_settings import WikiSettings, update_wiki_settings
 from resolvers.jobs.queue import ask_for_compile
 from resolvers.sources.compile_requests import rebuild_page
 from tests.compiler.models.scripted_model import ScriptedModel, page

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from db.scope import Role
-from resolvers.auth.owners import WikiSettings, update_wiki_settings
+from resolvers.auth.wiki_settings import WikiSettings, update_wiki_settings
 from resolvers.errors import BadInput
 from resolvers.import_export.memories import migrate_insights, migrate_typed_memories
 from resolvers.proposals.gate import Policy, PolicyRule, WriterRole

@@ -11,7 +11,7 @@ import pytest
 from content.limits import ATTACHMENT
 from content.normalization import normalize
 from db.scope import Role
-from resolvers.auth.owners import WikiSettings, update_wiki_settings
+from resolvers.auth.wiki_settings import WikiSettings, update_wiki_settings
 from resolvers.errors import NotFound
 from resolvers.import_export.files import export_folder, export_path
 from resolvers.proposals.gate import Policy, PolicyRule, WriterRole

@@ -10,7 +10,7 @@ import pytest
 from db.connection import Connection
 from db.one_transaction import OneTransaction
 from db.scope import Actor, ActorKind, Role, Scope, Terms
-from resolvers.auth.owners import WikiSettings, update_wiki_settings
+from resolvers.auth.wiki_settings import WikiSettings, update_wiki_settings
 from resolvers.errors import BadInput, Conflict, Forbidden, NotFound
 from resolvers.knowledge.knowledge import TopicEntry, write_knowledge
 from resolvers.model.drafts import PageDraft, SectionDraft

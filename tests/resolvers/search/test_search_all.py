@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from db.ids import new_id
 from db.scope import Role
-from resolvers.auth.owners import Grant, WikiSettings, grant, set_owner_settings
+from resolvers.auth.owners import Grant, grant, set_owner_settings
+from resolvers.auth.wiki_settings import WikiSettings
 from resolvers.errors import BadInput, NotFound
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page

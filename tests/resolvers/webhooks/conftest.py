@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from db.scope import Actor, ActorKind, Role, Scope
-from resolvers.auth.owners import WikiSettings, update_wiki_settings
+from resolvers.auth.wiki_settings import WikiSettings, update_wiki_settings
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
 from tests.resolvers.webhooks.proposals import BODY, REVIEW

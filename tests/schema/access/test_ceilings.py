@@ -8,7 +8,8 @@ import pytest
 
 from db.database import Database
 from db.scope import Actor, ActorKind, Role, Scope
-from resolvers.auth.owners import Grant, OwnerKind, WikiSettings, create_owner, grant, revoke, set_owner_settings
+from resolvers.auth.owners import Grant, OwnerKind, create_owner, grant, revoke, set_owner_settings
+from resolvers.auth.wiki_settings import WikiSettings
 from resolvers.context import Context
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page, update_page

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from db.scope import Role
-from resolvers.auth.owners import WikiSettings, update_wiki_settings
+from resolvers.auth.wiki_settings import WikiSettings, update_wiki_settings
 from resolvers.links.targets import NamedRelation, write_relations
 from resolvers.model.drafts import PageDraft
 from resolvers.model.lookup import PageAddress

@@ -115,7 +115,8 @@ def boost(
 ) -> None:
     """Set the score boost of a wiki. Scores of its pages are multiplied by it when pages and sources are searched
     together."""
-    from resolvers.auth.owners import WikiSettings, set_owner_settings
+    from resolvers.auth.owners import set_owner_settings
+    from resolvers.auth.wiki_settings import WikiSettings
 
     from ...session import find_wiki, run_in_session
 
@@ -143,7 +144,7 @@ def synthesis(
 
     async def work(database: "Database") -> bool:
         from db.scope import Role
-        from resolvers.auth.owners import WikiSettings, update_wiki_settings
+        from resolvers.auth.wiki_settings import WikiSettings, update_wiki_settings
 
         scope = (await find_wiki(database, tenant, slug)).scope(Role.ADMIN)
         return await update_wiki_settings(database, scope, WikiSettings(min_sources_for_synthesis=sources))
@@ -176,7 +177,7 @@ def policy(
 
     async def work(database: "Database") -> bool:
         from db.scope import Role
-        from resolvers.auth.owners import WikiSettings, update_wiki_settings
+        from resolvers.auth.wiki_settings import WikiSettings, update_wiki_settings
         from resolvers.proposals.gate import read_rule
 
         scope = (await find_wiki(database, tenant, slug)).scope(Role.ADMIN)
@@ -221,7 +222,8 @@ def lint_settings(
     from ...session import find_wiki, run_in_session
 
     async def work(database: "Database") -> "Owner":
-        from resolvers.auth.owners import WikiSettings, set_owner_settings
+        from resolvers.auth.owners import set_owner_settings
+        from resolvers.auth.wiki_settings import WikiSettings
 
         wiki = await find_wiki(database, tenant, slug)
         settings = WikiSettings(
@@ -265,7 +267,8 @@ def ceilings(
     from ...session import find_wiki, run_in_session
 
     async def work(database: "Database") -> "Owner":
-        from resolvers.auth.owners import WikiSettings, set_owner_settings
+        from resolvers.auth.owners import set_owner_settings
+        from resolvers.auth.wiki_settings import WikiSettings
 
         wiki = await find_wiki(database, tenant, slug)
         changes = WikiSettings(reader_ceiling=reader and reader.value, member_ceiling=member and member.value)
@@ -301,7 +304,8 @@ def decisions(
     from ...session import find_wiki, run_in_session
 
     async def work(database: "Database") -> "Owner":
-        from resolvers.auth.owners import WikiSettings, set_owner_settings
+        from resolvers.auth.owners import set_owner_settings
+        from resolvers.auth.wiki_settings import WikiSettings
 
         wiki = await find_wiki(database, tenant, slug)
         changes = WikiSettings(decision_threshold=threshold and threshold.value)

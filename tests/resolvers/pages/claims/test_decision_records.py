@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from db.scope import Actor, ActorKind, Role
-from resolvers.auth.owners import WikiSettings, update_wiki_settings
+from resolvers.auth.wiki_settings import WikiSettings, update_wiki_settings
 from resolvers.errors import BadInput, Forbidden, NotFound
 from resolvers.model.drafts import PageDraft
 from resolvers.model.lookup import PageAddress
