@@ -93,7 +93,19 @@ class Context:
         """Return the caller's rate limit and what is left of it, or None if there is no limit."""
         return self.account.allowance() if self.account else None
 
-    async def owner_named(self, name: str) -> UUID:
+    async def scope_in(self, where: Mapping[str, str | None]) -> Scope:
+        """Return the scope in the wiki of the owner that the arguments of a field name, or else in the caller's own."""
+        owner_id = await self.owner_named(where)
+        return self.scope if owner_id is None else self.scope.in_owner(owner_id)
+
+    async def owner_named(self, where: Mapping[str, str | None]) -> UUID | None:
+        """Return the id of the owner that the arguments of a field name by slug or id; None if they name none."""
+        if (name := where.get("owner")) is not None:
+            return await self.find_owner_id(name)
+        named = (where.get(argument) for argument in ("owner_id", "user_id", "agent_id"))
+        return next((identifier(text) for text in named if text is not None), None)
+
+    async def find_owner_id(self, name: str) -> UUID:
         """Return the id of the owner with this slug or id, or NOBODY if the tenant has no such owner."""
         if as_id(name) or len(name) > SLUG.maximum:
             return identifier(name)

@@ -13,7 +13,6 @@ from selection import Step
 from .enums import WikiLintSeverity, WikiPageType
 from .fields import Connection, Node, OlderOwner, OwnerName, column, relation, source, whole
 from .pages.pages import WikiPage
-from .search.search_rows import owner_named
 
 checks = relations.jobs
 COST = 100  # rows that all checks together may have to read
@@ -70,8 +69,7 @@ async def find_faults(
     names: list[str] | None = None,
     **where: str | None,
 ) -> list[tuple[Any, ...]]:
-    owner_id = await owner_named(context, where)
-    scope = context.scope if owner_id is None else context.scope.in_owner(owner_id)
+    scope = await context.scope_in(where)
     return [row_of(report) for report in await lint(context.database, scope, limit=FINDINGS_MAX, checks=names)]
 
 

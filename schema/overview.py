@@ -13,7 +13,7 @@ from selection import Step
 from .enums import WikiDiaryTopic, WikiPageType
 from .fields import OlderOwner, OwnerName, column, relation, source, whole
 from .pages.pages import WikiPage
-from .search.search_rows import owner_named, texts
+from .search.search_rows import texts
 
 jobs = relations.jobs
 
@@ -59,11 +59,6 @@ class WikiDiary:
     days: list[WikiDiaryDay] = whole(jobs.diary_days, "Days with events, newest first.")
 
 
-async def scope_of(context: Any, where: dict[str, str | None]) -> Any:
-    owner_id = await owner_named(context, where)
-    return context.scope if owner_id is None else context.scope.in_owner(owner_id)
-
-
 async def find_map(
     context: Any,
     parent: Any,
@@ -76,7 +71,7 @@ async def find_map(
     chosen = None if types is None else texts(types)
     size = overview.DEFAULT if first is None else first
     part = await overview.knowledge_map(
-        context.database, await scope_of(context, where), types=chosen, first=size, after=after
+        context.database, await context.scope_in(where), types=chosen, first=size, after=after
     )
     return [(part.body, part.next_cursor)]
 
@@ -90,7 +85,7 @@ async def find_log(
     **where: str | None,
 ) -> list[tuple[Any, ...]]:
     size = overview.DEFAULT if first is None else first
-    part = await overview.activity_log(context.database, await scope_of(context, where), first=size, after=after)
+    part = await overview.activity_log(context.database, await context.scope_in(where), first=size, after=after)
     return [(part.body, part.next_cursor)]
 
 
@@ -106,7 +101,7 @@ async def find_diary(
 ) -> list[tuple[Any, ...]]:
     found = await diary.diary(
         context.database,
-        await scope_of(context, where),
+        await context.scope_in(where),
         since=since,
         until=until,
         time_zone=time_zone,

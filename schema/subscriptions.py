@@ -21,7 +21,6 @@ from .fields import OlderOwner, OwnerName, column, relation, source
 from .jobs import WikiCompileJob
 from .pages.pages import WikiPage
 from .pages.proposals import WikiProposal
-from .search.search_rows import owner_named
 
 changes = relations.pages
 INITIAL = "With `initial`, a RESYNC comes first: everything read after it is complete."
@@ -78,7 +77,7 @@ async def of_page(context: Any, page_id: str, initial: bool, **where: Any) -> Su
 
 
 async def of_wiki(context: Any, initial: bool, topic: Topic = Topic.PAGES, **where: Any) -> Subscriber:
-    return await watch_wiki(context, await owner_named(context, where), initial=initial, topic=topic)
+    return await watch_wiki(context, await context.owner_named(where), initial=initial, topic=topic)
 
 
 async def of_jobs(context: Any, **arguments: Any) -> Subscriber:

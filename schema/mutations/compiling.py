@@ -19,7 +19,7 @@ from selection import Step
 from ..fields import OlderOwner, OwnerName, source
 from ..jobs import WikiCompileJob
 from .payloads import IDS, UserError, user_error
-from .scoping import Request, scope_named
+from .scoping import Request
 
 NO_IDEA = "No idea of this account waits to be compiled: retain some first, with its accountId in their metadata."
 
@@ -27,7 +27,8 @@ NO_IDEA = "No idea of this account waits to be compiled: retain some first, with
 async def scope_of(context: Any, tenant_id: str | None, **where: str | None) -> Scope:
     """Return the scope of the requested wiki. The caller's permission is checked when the transaction opens."""
     AS_ADMIN.check(context.scope, tenant_id, **where)
-    return await scope_named(context, **where)
+    scope: Scope = await context.scope_in(where)
+    return scope
 
 
 async def ask_for_compile(

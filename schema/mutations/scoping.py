@@ -13,8 +13,6 @@ from resolvers.errors import BadInput
 from resolvers.validation import UNSET
 from selection.compile.parameters import identifier
 
-from ..search.search_rows import owner_named
-
 Request = Info[Context, Any]
 
 
@@ -39,14 +37,7 @@ class InWiki:
 async def scope_in(info: Request, wiki: InWiki) -> Scope:
     """Return the scope of a wiki. The permission to write in it is checked when the transaction opens."""
     IN_OWNER.check(info.context.scope, wiki.tenant_id, owner=wiki.owner, owner_id=wiki.owner_id)
-    return await scope_named(info.context, owner=wiki.owner, owner_id=wiki.owner_id)
-
-
-async def scope_named(context: Any, **where: str | None) -> Scope:
-    """Return the scope of the caller in the wiki of the owner in `where`, or else in the caller's own wiki."""
-    scope: Scope = context.scope
-    owner_id = await owner_named(context, where)
-    return scope if owner_id is None else scope.in_owner(owner_id)
+    return await info.context.scope_in({"owner": wiki.owner, "owner_id": wiki.owner_id})
 
 
 def id_of(text: strawberry.ID | str) -> UUID:

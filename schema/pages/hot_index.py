@@ -9,7 +9,7 @@ from db.access import SEARCHED_PAGES
 from selection import Step
 
 from ..fields import OlderOwner, OwnerName, column, relation, source
-from ..search.search_rows import Row, owner_named
+from ..search.search_rows import Row
 from .pages import WikiPage
 
 search = relations.search
@@ -25,7 +25,7 @@ class WikiHotEntry:
 async def find_hot(
     context: Any, parent: Any, wanted: frozenset[str], limit: int | None = None, **where: str | None
 ) -> list[Row]:
-    owner_id = await owner_named(context, where)
+    owner_id = await context.owner_named(where)
     found: list[Row] = await context.hot_index(owner_id, SIZE if limit is None else limit)
     return found
 

@@ -16,7 +16,7 @@ from ..fields import Connection, OlderOwner, OwnerName, PageInfo, column, relati
 from ..pages.sections import WikiSection
 from ..sources import WikiSource
 from .search_hits import WikiSnippet
-from .search_rows import Row, owner_named, snippet, texts
+from .search_rows import Row, snippet, texts
 
 passages = relations.passages
 WEIGHING = 20  # cost of a search, in rows, in addition to the rows that it returns
@@ -89,7 +89,7 @@ async def find_passages(
         first=DEFAULT if first is None else min(first, MAX_HITS),
         after=after,
         filter=source_filter_of(filter or {}),
-        owner_id=await owner_named(context, where),
+        owner_id=await context.owner_named(where),
         with_snippets="snippet" in wanted,
     )
     return [results_row(await context.search_sources(request), request)]

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
-from uuid import UUID
 
 from content.search.snippets import Snippet, html
 from resolvers.search.request import DEFAULT, MAX_HITS, Filter, SearchHit, SearchRequest, SearchResult
@@ -32,7 +31,7 @@ async def search_request(
         first=DEFAULT if size is None else max(1, min(size, MAX_HITS)),
         after=after,
         filter=filter_of(filter) if filter else ANYTHING,
-        owner_id=await owner_named(context, where),
+        owner_id=await context.owner_named(where),
         with_snippets=bool(SHOWN & wanted),
         with_counts=bool(COUNTED & wanted),
         explained=explain and "explanation" in wanted,
@@ -63,17 +62,6 @@ def texts(values: list[str] | None) -> tuple[str, ...]:
     )
 
     return tuple(check_text(str(text)) for text in check_length(values or []))
-
-
-async def owner_named(context: Any, where: dict[str, str | None]) -> UUID | None:
-    """Return the id of the owner that `where` names by slug or id; None if it names none."""
-    if (name := where.get("owner")) is not None:
-        found: UUID = await context.owner_named(name)
-        return found
-    from selection.compile.parameters import identifier
-
-    named = (where.get(spelling) for spelling in ("owner_id", "user_id", "agent_id"))
-    return next((identifier(text) for text in named if text is not None), None)
 
 
 # -- rows, in the order of the columns in db.relations.search
