@@ -4,7 +4,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
-from hashlib import sha256
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from secrets import token_urlsafe
 from typing import Any, TypeVar
@@ -24,6 +23,7 @@ from ..permissions import covers
 from ..transactions.audit import MACHINE, Event, audit
 from ..transactions.transaction import transaction
 from .owners import lock_owners, usual_actor
+from .secrets import hash_secret
 
 KEYS = statements("access/api_keys")
 PREFIX = "cairn_"
@@ -151,7 +151,7 @@ async def create_api_key(
         kinds = await lock_owners(connection, tenant_id, owners)
         await connection.run(
             KEYS["add_key"],
-            key_hash=hash_key(issued.key),
+            key_hash=hash_secret(issued.key),
             tenant_id=tenant_id,
             id=issued.id,
             name=called,
@@ -180,7 +180,7 @@ async def rotate_api_key(
     key, where = new_secret(), {"tenant_id": tenant_id, "id": key_id}
     async with transaction(database) as connection:
         until: datetime | None = await connection.value(
-            KEYS["rotate_key"], **where, key_hash=hash_key(key), overlap=overlap
+            KEYS["rotate_key"], **where, key_hash=hash_secret(key), overlap=overlap
         )
         if until is None:
             raise NotFound("There is no such API key, or it has ended.")
@@ -286,7 +286,7 @@ async def find_key(database: Database, key: str) -> Row:
     if not KEY.fullmatch(key):
         raise Unauthenticated("The API key is malformed.")
     async with database.connection() as connection:
-        row = await connection.one(KEYS["find_key"], key_hash=hash_key(key))
+        row = await connection.one(KEYS["find_key"], key_hash=hash_secret(key))
     if row is None:
         raise Unauthenticated("The API key is unknown.")
     now, former_until = row["now"], row["former_until"]
@@ -303,7 +303,3 @@ async def find_key(database: Database, key: str) -> Row:
 
 def new_secret() -> str:
     return PREFIX + token_urlsafe(32)
-
-
-def hash_key(key: str) -> bytes:
-    return sha256(key.encode()).digest()

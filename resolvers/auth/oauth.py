@@ -4,12 +4,9 @@ Codes and refresh tokens are stored as hashes. They begin with the id of their t
 the tenant like every other statement.
 """
 
-from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from hashlib import sha256
-from secrets import token_bytes
 from typing import Final, NamedTuple
 from uuid import UUID
 
@@ -26,6 +23,7 @@ from ..transactions.audit import Event, audit
 from ..transactions.transaction import read_connection, transaction
 from .api_keys import SCOPES, role_of_scopes
 from .credentials import Signing, mint
+from .secrets import hash_secret, new_secret, tenant_of
 
 AUTHORIZATIONS = statements("access/oauth_authorizations")
 CODE_TTL: Final = timedelta(minutes=1)
@@ -34,7 +32,6 @@ ACCESS_TTL: Final = timedelta(minutes=15)
 LONGEST: Final = timedelta(days=90)
 """The lifetime of an authorization, after which the person has to authorize the program again."""
 LISTED_MAX: Final = 200
-TENANT_BYTES, SECRET_BYTES = 16, 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,22 +288,3 @@ def actor_of(found: Authorization) -> Actor:
 def from_row(row: Row) -> Authorization:
     fields = {name: row[name] for name in Authorization.__slots__}
     return Authorization(**fields | {"role": Role(row["role"]), "scopes": tuple(row["scopes"])})
-
-
-def new_secret(tenant_id: UUID) -> str:
-    return urlsafe_b64encode(tenant_id.bytes + token_bytes(SECRET_BYTES)).decode()
-
-
-def tenant_of(secret: str) -> UUID | None:
-    """Return the tenant of a code or a refresh token, or None for any other text."""
-    try:
-        data = urlsafe_b64decode(secret.encode("ascii"))
-    except ValueError:
-        return None
-    if len(data) != TENANT_BYTES + SECRET_BYTES or urlsafe_b64encode(data).decode() != secret:
-        return None
-    return UUID(bytes=data[:TENANT_BYTES])
-
-
-def hash_secret(secret: str) -> bytes:
-    return sha256(secret.encode()).digest()

@@ -1,13 +1,7 @@
-"""Share links: anybody with the link reads one page without a credential. Only the hash of a link is stored.
+"""Share links: anybody with the link reads one page without a credential."""
 
-A token begins with the id of its tenant, so the statement that looks it up is bound to the tenant like all others.
-"""
-
-from base64 import urlsafe_b64decode, urlsafe_b64encode
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from hashlib import sha256
-from secrets import token_bytes
 from typing import Any
 from uuid import UUID
 
@@ -17,6 +11,7 @@ from db.scope import Actor, ActorKind, Role, Scope
 from db.sql import statements
 
 from .. import validation
+from ..auth.secrets import hash_secret, new_secret, tenant_of
 from ..errors import BadInput, IdempotencyKeyNotAllowed, NotFound
 from ..permissions import Action
 from ..transactions.audit import Event, audit
@@ -26,7 +21,6 @@ from ..transactions.writer import LogLine, Writer
 LINKS = statements("access/share_links")
 DEFAULT_LIFETIME = timedelta(days=30)
 MAX_LIFETIME = timedelta(days=366)
-TENANT_BYTES, SECRET_BYTES = 16, 32
 NO_LINK = "There is no such share link, or none that you may see."
 ENDED = "This link leads to no page: it is not complete, or it has ended. Ask whoever gave it to you for another one."
 
@@ -52,7 +46,7 @@ async def share_page(
         now, expires_at = datetime.now(UTC), validation.timestamp(expires_at, "expiresAt")
         if not now < expires_at <= now + MAX_LIFETIME:
             raise BadInput("This must be a time in the future, within a year.", "expiresAt")
-    token = urlsafe_b64encode(scope.tenant_id.bytes + token_bytes(SECRET_BYTES)).decode()
+    token = new_secret(scope.tenant_id)
     async with writing_page(database, scope, page_id, Action.MANAGE) as (writer, page):
         if page.status != "active":
             raise BadInput("This page is archived. Unarchive it before you share it.", "pageId")
@@ -62,7 +56,7 @@ async def share_page(
             LINKS["add_link"],
             id=issued.id,
             page_id=page.id,
-            token_hash=hash_token(token),
+            token_hash=hash_secret(token),
             **author,
             expires_at=expires_at,
             usual=DEFAULT_LIFETIME,
@@ -93,20 +87,11 @@ async def find_shared(database: Database, token: str) -> tuple[Scope, UUID]:
 
     Raises NotFound with the same message for malformed, unknown, expired and withdrawn links.
     """
-    try:
-        decoded = urlsafe_b64decode(token.encode("ascii"))
-    except ValueError:
-        decoded = b""
-    if len(decoded) != TENANT_BYTES + SECRET_BYTES or urlsafe_b64encode(decoded).decode() != token:
+    if (tenant_id := tenant_of(token)) is None:
         raise NotFound(ENDED)
-    tenant_id = UUID(bytes=decoded[:TENANT_BYTES])
     async with read_connection(database) as connection:
-        found = await connection.one(LINKS["find_link"], tenant_id=tenant_id, token_hash=hash_token(token))
+        found = await connection.one(LINKS["find_link"], tenant_id=tenant_id, token_hash=hash_secret(token))
     if found is None:
         raise NotFound(ENDED)
     reader = Actor(ActorKind.SERVICE, str(found["id"]))
     return Scope(tenant_id, found["owner_id"], Role.READER, reader, (found["owner_id"],)), found["page_id"]
-
-
-def hash_token(token: str) -> bytes:
-    return sha256(token.encode()).digest()
