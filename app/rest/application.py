@@ -95,19 +95,7 @@ def rest_application(settings: Settings, database: Database, credentials: Creden
 
 def make_application() -> FastAPI:
     """Return the application with all routes, but without a database. Its contract is complete."""
-    application = ContractApplication(
-        title="Cairn",
-        version="1",
-        description=DESCRIPTION.strip(),
-        servers=[{"url": PATH}],
-        openapi_url=None,
-        docs_url=None,
-        redoc_url=None,
-        redirect_slashes=False,
-        root_path_in_servers=False,
-        exception_handlers={HTTPException: router_error_response},
-        telemetry={"tracing": False, "metrics": False, "logs": False, "operation_spans": False},
-    )
+    application = ContractApplication("Cairn", DESCRIPTION, PATH)
     application.add_routes(*(module.routes for module in ROUTE_MODULES))
     application.add_route("/docs", show_reference, include_in_schema=False)
     return application
@@ -158,6 +146,22 @@ class ContractApplication(FastAPI):
     """An application whose contract includes what signatures do not show: credentials, common headers and problems."""
 
     bearer = BEARER
+
+    def __init__(self, title: str, description: str, path: str) -> None:
+        """Create an application without routes, which is served at `path`."""
+        super().__init__(
+            title=title,
+            version="1",
+            description=description.strip(),
+            servers=[{"url": path}],
+            openapi_url=None,
+            docs_url=None,
+            redoc_url=None,
+            redirect_slashes=False,
+            root_path_in_servers=False,
+            exception_handlers={HTTPException: router_error_response},
+            telemetry={"tracing": False, "metrics": False, "logs": False, "operation_spans": False},
+        )
 
     def add_routes(self, *routers: APIRouter) -> None:
         """Add the routes of the routers, and their contract at /openapi.json.

@@ -110,6 +110,11 @@ def change(row: Row) -> Row:
     return lower_enums(row) | {"state": row["state"].lower(), "page": row["page"] and lower_enums(row["page"])}
 
 
+def proposal_or_question(row: Row) -> Row:
+    row |= {name: row[name].lower() for name in ("status", "significance")}
+    return row | {"page": row["page"] and lower_enums(row["page"])}
+
+
 def hit(edge: Row) -> Row:
     found = edge.pop("node")
     return lower_enums(found) | edge

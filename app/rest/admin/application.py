@@ -11,7 +11,6 @@ from typing import Any
 from uuid import UUID
 
 import orjson
-from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from db.database import Database
@@ -27,7 +26,7 @@ from resolvers.transactions.audit import CredentialLog, Event, audit_in_own_tran
 from ...http.limits import Admission, Bounds
 from ...http.request import Bodies
 from ...settings import Settings, signing_secret
-from ..application import ContractApplication, router_error_response, set_summary
+from ..application import ContractApplication, set_summary
 from ..endpoint import RestEndpoint
 from ..parameters import BODY_STATUSES, Caller, Limit, problem_responses, read_responses
 from ..responses import answer, answer_write
@@ -127,19 +126,7 @@ def admin_application(settings: Settings, database: Database, bounds: Bounds, lo
 
 def make_application() -> AdminApplication:
     """Return the application with all routes, but without a database. Its contract is complete."""
-    application = AdminApplication(
-        title="Cairn for operators",
-        version="1",
-        description=DESCRIPTION.strip(),
-        servers=[{"url": PATH}],
-        openapi_url=None,
-        docs_url=None,
-        redoc_url=None,
-        redirect_slashes=False,
-        root_path_in_servers=False,
-        exception_handlers={HTTPException: router_error_response},
-        telemetry={"tracing": False, "metrics": False, "logs": False, "operation_spans": False},
-    )
+    application = AdminApplication("Cairn for operators", DESCRIPTION, PATH)
     application.add_routes(routes)
     application.add_routes(admin_webhooks.routes)
     return application

@@ -28,7 +28,7 @@ from ..endpoint import WikiRoute
 from ..models import Listed, PageName, RequestModel, ResponseModel
 from ..operations import read, write
 from ..parameters import BODY_STATUSES, Caller, Cursor, Limit, problem_responses, read_responses
-from ..responses import Row, answer, answer_write
+from ..responses import answer, answer_write
 
 routes = APIRouter(route_class=WikiRoute, tags=["pages"])
 Part = Annotated[str, Field(min_length=1, max_length=PART_MAX)]
@@ -107,12 +107,7 @@ async def list_questions(call: Caller, status: Status = None, limit: Limit = 50,
     """List questions with their decisions, newest first."""
     variables: dict[str, Any] = {"status": status and status.value.upper(), "first": limit, "after": cursor}
     found = (await read(call, "decisions", "RestQuestions", **variables))["found"]
-    return await answer(call, responses.list_body(found, list(map(decision_row, found["nodes"]))))
-
-
-def decision_row(row: Row) -> Row:
-    row |= {name: row[name].lower() for name in ("status", "significance")}
-    return row | {"page": row["page"] and responses.lower_enums(row["page"])}
+    return await answer(call, responses.list_body(found, list(map(responses.proposal_or_question, found["nodes"]))))
 
 
 @routes.post(

@@ -160,7 +160,7 @@ async def list_proposals(
         "after": cursor,
     }
     found = (await read(call, "proposals", "RestProposals", **variables))["found"]
-    return await answer(call, responses.list_body(found, list(map(proposal_row, found["nodes"]))))
+    return await answer(call, responses.list_body(found, list(map(responses.proposal_or_question, found["nodes"]))))
 
 
 @routes.get("/proposals/{id}", operation_id="getProposal", response_model=Proposal, responses=read_responses(404))
@@ -242,10 +242,4 @@ async def read_proposal(call: Call, database: Database, id: UUID) -> Row:
     found = (await read(call, "proposals", "RestProposal", database, id=str(id)))["found"]
     if found is None:
         raise NotFound(decisions.NO_PROPOSAL)
-    return proposal_row(found)
-
-
-def proposal_row(row: Row) -> Row:
-    """Return a proposal with the values of its enums in lower case."""
-    row |= {name: row[name].lower() for name in ("status", "significance")}
-    return row | {"page": row["page"] and responses.lower_enums(row["page"])}
+    return responses.proposal_or_question(found)
