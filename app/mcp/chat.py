@@ -8,6 +8,7 @@ from resolvers.errors import NotFound
 
 from .caller import Caller
 from .pages import format_page_name
+from .search import format_source_name
 from .tool import Tool, ToolInput, ToolOutput
 
 RESULTS_MAX = 10
@@ -56,7 +57,7 @@ async def fetch(caller: Caller, arguments: FetchInput) -> ToolOutput:
     text = node["bodyMd"] if is_page(node) else node["content"]
     since = {"updated_at": node["updatedAt"]} if is_page(node) else {"captured_at": node["capturedAt"]}
     metadata = {
-        "name": format_page_name(node) if is_page(node) else source_name(node),
+        "name": format_page_name(node) if is_page(node) else format_source_name(node),
         "wiki": node["owner"]["slug"],
         **since,
     }
@@ -68,14 +69,10 @@ def is_page(node: dict[str, Any]) -> bool:
     return "slug" in node
 
 
-def source_name(source: dict[str, Any]) -> str:
-    return f"{source['kind'].lower()}/{source['ref']}"
-
-
 def document(caller: Caller, node: dict[str, Any], owner: str) -> Document:
     path = f"/wiki/{owner}/{format_page_name(node)}" if is_page(node) else f"/source/{owner}/{node['id']}"
     title = node.get("title") or node.get("sourceTitle")
-    return Document(id=node["id"], title=title or source_name(node), url=caller.backend.url + path)
+    return Document(id=node["id"], title=title or format_source_name(node), url=caller.backend.url + path)
 
 
 def json_output(data: BaseModel, page_ids: tuple[str, ...] = ()) -> ToolOutput:

@@ -11,7 +11,7 @@ from schema.enums import WikiProposalStatus
 
 from .caller import Caller
 from .output_limit import CHARS, Cursor, Limit, MaxChars, Words, cut, lines, next_hint, paragraphs
-from .pages import FIND_HINT, Edges, PageName, find_page, fit_rows, format_page_name
+from .pages import Edges, PageName, find_page, fit_rows, format_page_name, read_part
 from .tool import Tool, ToolInput, ToolOutput
 from .write import ExpectedVersion, Written, write_output
 
@@ -41,13 +41,8 @@ class History(BaseModel):
 
 
 async def list_versions(caller: Caller, arguments: HistoryInput) -> ToolOutput:
-    found = await find_page(caller, arguments.page)
-    answer = await caller.read(
-        "history", type=found.type, slug=found.slug, first=arguments.limit, after=arguments.cursor
-    )
-    if answer["wikiPage"] is None:
-        raise NotFound(f'There is no page "{found.name}" any more. {FIND_HINT}')
-    revisions = answer["wikiPage"]["revisions"]
+    found, page = await read_part(caller, "history", arguments.page, arguments.limit, arguments.cursor)
+    revisions = page["revisions"]
 
     def build(edges: Edges, cursor: str | None) -> History:
         return History(

@@ -4,11 +4,9 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
-from resolvers.errors import NotFound
-
 from .caller import Caller
 from .output_limit import CHARS, FENCE_LENGTH, Cursor, Limit, MaxChars, Words, lines, next_hint, paragraphs, rows_within
-from .pages import FIND_HINT, Edges, PageLine, PageName, find_page, fit_rows, format_line, line_of
+from .pages import Edges, PageLine, PageName, find_page, fit_rows, format_line, line_of, read_part
 from .tool import Tool, ToolInput, ToolOutput
 
 MORE_LINKS = "There is more than fits: ask for one page's surroundings, or with a greater limit."
@@ -31,13 +29,8 @@ class Linking(BaseModel):
 
 
 async def backlinks(caller: Caller, arguments: LinkInput) -> ToolOutput:
-    found = await find_page(caller, arguments.page)
-    answer = await caller.read(
-        "backlinks", type=found.type, slug=found.slug, first=arguments.limit, after=arguments.cursor
-    )
-    if answer["wikiPage"] is None:
-        raise NotFound(f'There is no page "{found.name}" any more. {FIND_HINT}')
-    links = answer["wikiPage"]["backlinks"]
+    found, page = await read_part(caller, "backlinks", arguments.page, arguments.limit, arguments.cursor)
+    links = page["backlinks"]
 
     def build(edges: Edges, cursor: str | None) -> Linking:
         return Linking(

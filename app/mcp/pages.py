@@ -63,6 +63,18 @@ async def find_page(caller: Caller, name: str) -> PageLookup:
     return PageLookup(page["id"], page["type"], page["slug"])
 
 
+async def read_part(
+    caller: Caller, document: str, name: str, limit: int, cursor: str | None
+) -> tuple[PageLookup, dict[str, Any]]:
+    """Return the page with this name, and its data in a document that reads a list of the page. Raises NotFound."""
+    found = await find_page(caller, name)
+    answer = await caller.read(document, type=found.type, slug=found.slug, first=limit, after=cursor)
+    page: dict[str, Any] | None = answer["wikiPage"]
+    if page is None:
+        raise NotFound(f'There is no page "{found.name}" any more. {FIND_HINT}')
+    return found, page
+
+
 def best_match(matches: Sequence[dict[str, Any]], name: str) -> dict[str, Any] | None:
     """Return the page of the best match, or None. Raises AmbiguousPage if several pages match equally well.
 

@@ -112,18 +112,18 @@ def hit_or_passage(edge: dict[str, Any]) -> Hit | FoundPassage:
         return hit(edge | {"node": edge["page"]}).model_copy(update={"space": edge["owner"]["slug"]})
     passage, newer = edge["passage"], edge["supersededBy"]
     return FoundPassage(
-        source=name_of(passage["source"]),
+        source=format_source_name(passage["source"]),
         lines=f"{passage['lineStart']}-{passage['lineEnd']}",
         captured_at=passage["source"]["capturedAt"],
         text=passage["text"],
         score=edge["score"],
         cited_by=list(dict.fromkeys(format_page_name(section["page"]) for section in passage["sections"]["nodes"])),
-        superseded_by=newer and f"{name_of(newer['source'])}, lines {newer['lineStart']}-{newer['lineEnd']}",
+        superseded_by=newer and f"{format_source_name(newer['source'])}, lines {newer['lineStart']}-{newer['lineEnd']}",
         space=edge["owner"]["slug"],
     )
 
 
-def name_of(source: dict[str, Any]) -> str:
+def format_source_name(source: dict[str, Any]) -> str:
     return f"{source['kind'].lower()}/{source['ref']}"
 
 
