@@ -1,13 +1,15 @@
 """Read and write the citations, superseded claims and contradictions in the header of a note."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from ..limits import quoted
 from ..values import BadNote, Fields, format_moment, parse_time
 
+T = TypeVar("T")
 NAMES = ("sources", "source_refs")
 LINES = re.compile(r"L?(\d{1,9})(?:\s*[-–]\s*L?(\d{1,9}))?")
 
@@ -112,10 +114,15 @@ def take_contradictions(fields: Fields) -> tuple[ContradictionMark, ...]:
 
     A field of this name with other content is left in place.
     """
-    found = [_contradiction(item) for item in _as_list(fields.values.get("contradictions"))]
+    return _take_all(fields, "contradictions", _contradiction)
+
+
+def _take_all(fields: Fields, name: str, read: Callable[[Any], T | None]) -> tuple[T, ...]:
+    """Remove a field and return its items, each once; return none if `read` returns None for one of them."""
+    found = [read(item) for item in _as_list(fields.values.get(name))]
     if None in found:
         return ()
-    fields.values.pop("contradictions", None)
+    fields.values.pop(name, None)
     return tuple(dict.fromkeys(filter(None, found)))
 
 
@@ -151,11 +158,7 @@ def take_superseded(fields: Fields) -> tuple[ClaimMark, ...]:
 
     A field of this name with other content is left in place.
     """
-    found = [_claim(item) for item in _as_list(fields.values.get("superseded"))]
-    if None in found:
-        return ()
-    fields.values.pop("superseded", None)
-    return tuple(dict.fromkeys(filter(None, found)))
+    return _take_all(fields, "superseded", _claim)
 
 
 def _claim(item: Any) -> ClaimMark | None:
