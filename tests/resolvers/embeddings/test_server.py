@@ -1,19 +1,12 @@
 """An embedding server over real HTTP: the requests that it gets, and how each of its responses is handled."""
 
 import ssl
-from collections.abc import Iterator
 
 import pytest
 
 from resolvers.embeddings.server import TEXT_LONGEST, EmbeddingServer, endpoint
 from resolvers.errors import BadInput, Unavailable
-from tests.resolvers.embeddings.embedding_server import KEY, EmbeddingModel, serve_embeddings, vector
-
-
-@pytest.fixture
-def model() -> Iterator[EmbeddingModel]:
-    with serve_embeddings(EmbeddingModel()) as model:
-        yield model
+from tests.resolvers.embeddings.embedding_server import KEY, EmbeddingModel, vector
 
 
 def server(model: EmbeddingModel, **options: float) -> EmbeddingServer:
