@@ -20,7 +20,8 @@ from resolvers.sources.mentions import record_mention
 from tests.app.chromium import EXECUTABLE, Tab, tab
 from tests.app.service import PLAIN, SECRET, serving
 from tests.app.web.conftest import Reader
-from tests.app.web.test_web_in_browser import AXE, opened, violations
+from tests.app.web.test_web_axe_pages import AXE, violations
+from tests.app.web.test_web_in_browser import opened
 from tests.wiki import Wiki
 
 pytestmark = [
