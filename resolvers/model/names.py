@@ -13,7 +13,7 @@ from db.sql import statements
 from ..errors import BadInput, SlugTaken
 from ..permissions import check_sees
 from ..transactions.writer import Writer
-from .pages import Page, cache_editions, find_page
+from .pages import Page, find_page
 
 ALIASES = statements("pages/aliases")
 SEARCH = statements("search/index")
@@ -169,7 +169,7 @@ async def free_slug(writer: Writer, page_type: str, slug: str) -> str:
         wanted = [slug if n == 1 else numbered_slug(slug, n) for n in range(start, start + size)]
         row = await writer.one(PAGES["find_taken_slugs"], type=page_type, slugs=wanted)
         assert row is not None
-        cache_editions(writer, row)
+        writer.note_editions(row)
         if free := next((candidate for candidate in wanted if candidate not in row["taken"]), None):
             return free
         start, size = start + size, size * 4

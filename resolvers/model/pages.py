@@ -77,7 +77,7 @@ async def find_pages(writer: Writer, page_ids: Collection[UUID]) -> dict[UUID, P
         return {}
     rows = await writer.all(PAGES["find_pages"], page_ids=list(page_ids))
     for row in rows:
-        cache_editions(writer, row)
+        writer.note_editions(row)
         writer.read_names[row["id"]] = frozenset(row["aliases"]), frozenset(row["old_slugs"])
     return {row["id"]: page_of(row) for row in rows}
 
@@ -98,11 +98,3 @@ def page_of(row: Row) -> Page:
         version=row["version"],
         last_compiled_at=row["last_compiled_at"],
     )
-
-
-def cache_editions(writer: Writer, row: Row) -> None:
-    """Cache the language and search analysers of the wiki, which another statement has read along with its own rows.
-
-    They cannot change while the transaction holds the lock of the wiki.
-    """
-    writer.editions = row["language"], [(number, state) for number, state in orjson.loads(row["editions"] or b"[]")]

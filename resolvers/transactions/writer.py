@@ -5,6 +5,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID
 
+import orjson
+
 from db.connection import Connection, Row
 from db.ids import new_id
 from db.scope import Scope
@@ -76,6 +78,13 @@ class Writer(Connection):
         """Record a page's states before and after a change. Of several changes, the first and the last state count."""
         first = self.states.get(after.id)
         self.states[after.id] = first[0] if first else before, after
+
+    def note_editions(self, row: Row) -> None:
+        """Record the language and the search analysers of the wiki, which a statement has read with its own rows.
+
+        They cannot change while the transaction holds the lock of the wiki.
+        """
+        self.editions = row["language"], [(number, state) for number, state in orjson.loads(row["editions"] or b"[]")]
 
     # -- statements in few round trips
 
