@@ -13,7 +13,7 @@ from content.claims.claims import ClaimRead, format_superseded
 from ..http.request import parse_in_thread
 from ..http.responses import Delivery, make_delivery, make_etag, make_tagged_delivery
 from .endpoint import Call
-from .parameters import page_tag
+from .preconditions import page_tag
 
 JSON = "application/json"
 Headers = Iterable[tuple[str, str]]

@@ -31,12 +31,12 @@ from ..parameters import (
     Caller,
     Cursor,
     Limit,
-    Precondition,
     Slug,
     Type,
     problem_responses,
     read_responses,
 )
+from ..preconditions import Precondition
 from ..responses import Row, answer, answer_written_page
 from .pages import PageType, read_page
 

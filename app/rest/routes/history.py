@@ -24,12 +24,12 @@ from ..parameters import (
     Caller,
     Cursor,
     Limit,
-    Precondition,
     Slug,
     Type,
     problem_responses,
     read_responses,
 )
+from ..preconditions import Precondition
 from ..responses import answer, answer_written_page
 from .pages import read_page
 

@@ -41,7 +41,6 @@ from ..parameters import (
     Caller,
     Cursor,
     Limit,
-    Precondition,
     Slug,
     Tags,
     Type,
@@ -51,6 +50,7 @@ from ..parameters import (
     read_responses,
     redirect_responses,
 )
+from ..preconditions import Precondition
 from ..responses import answer, answer_moved, answer_page, answer_write, answer_written_page
 
 routes = APIRouter(route_class=WikiRoute, tags=["pages"])
