@@ -1,6 +1,5 @@
 """The GraphiQL page: its HTML, its content security policy and its routes."""
 
-import hashlib
 from collections.abc import Iterator
 from html import escape
 from pathlib import Path
@@ -11,7 +10,8 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from app.graphiql.assets import ASSETS, assets_folder, missing_assets
+from ..http.static import FOR_EVER, versioned_name
+from .assets import ASSETS, assets_folder, missing_assets
 
 if TYPE_CHECKING:
     from app.web.graphiql import SessionGraphQL
@@ -76,14 +76,8 @@ def _tag(url: str, integrity: str | None = None) -> str:
     return f'<script defer src="{escape(url)}"{check}></script>'
 
 
-def versioned_name(file: Path) -> str:
-    """Return a file name that contains a hash of the content, so that browsers can cache the file for ever."""
-    return f"{file.stem}-{hashlib.sha256(file.read_bytes()).hexdigest()[:12]}{file.suffix}"
-
-
 PAGE = "/graphiql"
 FOLDER = f"{PAGE}/assets"
-FOR_EVER = "public, max-age=31536000, immutable"
 
 
 def graphiql_routes(endpoint: str = "/graphql", signed_in: "SessionGraphQL | None" = None) -> list[BaseRoute]:

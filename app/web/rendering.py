@@ -16,7 +16,7 @@ from starlette.responses import FileResponse, PlainTextResponse, Response
 
 from content.templates import TEMPLATES
 
-from ..graphiql.page import FOR_EVER, versioned_name
+from ..http.static import FOR_EVER, versioned_name
 from .prose import safe_html
 
 HERE = Path(__file__).parent
