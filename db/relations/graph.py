@@ -25,16 +25,13 @@ from selection import in_tenant
 from selection.declare.mapping import OuterRow
 
 from ..tables import links, pages
+from .pages import active
 from .references import id_among
 
 STEPS_MAX = literal_column("3", Integer)
 HUBS_MAX = literal_column("5000", Integer)
 VISITS_MAX = literal_column("2000", Integer)
 LINKS_MAX = literal_column("4000", Integer)
-
-
-def active(page: FromClause) -> ColumnElement[bool]:
-    return page.c.status == "active"
 
 
 # -- the whole wiki

@@ -20,7 +20,7 @@ def foreign_row(table: Table, by: str) -> Callable[[OuterRow], Select[Any]]:
 
 
 def id_among(row: FromClause, *ids: Select[Any], limit: ColumnElement[int] | None = None) -> ColumnElement[bool]:
-    """Return a condition that is true if the row's id is among the first `most` ids of these selects.
+    """Return a condition that is true if the row's id is among the first `limit` ids of these selects.
 
     The ids are an array, because an index scan with a sorted array is faster than hashing and joining them.
     """
