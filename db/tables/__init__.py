@@ -15,23 +15,20 @@ from .links import link_targets, links, redirects
 from .pages import (
     PAGE_TYPES,
     aliases,
-    contradictions,
-    decision_questions,
     merged_pages,
     old_slugs,
     originals,
     page_positions,
     pages,
     placements,
-    proposals,
     renamings,
     revisions,
     section_sources,
     sections,
     share_links,
-    superseded_claims,
 )
 from .requests import idempotency_keys, throttles, tool_calls
+from .review import contradictions, decision_questions, proposals, superseded_claims
 from .search import (
     embedding_cursors,
     page_embeddings,
