@@ -24,7 +24,8 @@ from ..import_export.disk.paths import Paths, is_own
 from ..import_export.disk.staging import OriginalFile
 from ..import_export.disk.targets import text_of
 from ..import_export.disk.temp_database import TempDatabase
-from ..import_export.exporting import EMPTY, ORIGIN, Export, PageFile, page_files
+from ..import_export.exported_records import EMPTY, ORIGIN
+from ..import_export.exporting import Export, PageFile, page_files
 from ..import_export.formats import OBSIDIAN_FOLDER, Format, FormatReader, Survey
 from ..import_export.names import Vault
 from ..import_export.notes import ImportProblem, NoteFile, WikiRecord

@@ -13,7 +13,8 @@ from ...auth.owners import ENGLISH
 from ...auth.wiki_settings import USUAL
 from ...sources.attachments import AttachmentDraft
 from ..attachments import record_of
-from ..exporting import ORIGIN, PageFile
+from ..exported_records import ORIGIN
+from ..exporting import PageFile
 from ..notes import ImportProblem, WikiRecord
 from ..originals import line_fields
 from .folders import Folder
