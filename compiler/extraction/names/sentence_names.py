@@ -8,7 +8,8 @@ from content.languages import is_rare, is_unlisted
 
 from ..texts.language import SAMPLE, SPACELESS, STOPWORDS, is_clear, stops_of, word_set
 from ..texts.text import parted
-from .capitals import HONORIFICS, IMPERATIVES, PRESS, ROMANCE, CapitalRun, runs
+from .buttons import IMPERATIVES, PRESS
+from .capitals import HONORIFICS, ROMANCE, CapitalRun, runs
 from .common_nouns import GENERIC
 from .german_nouns import explained_noun, has_inner_capitals
 from .spaceless import extract_names

@@ -10,7 +10,8 @@ from content.search.words import SPACELESS
 from ..texts import metadata
 from ..texts.language import DATES, EVERYWHERE, KINDS, word_set
 from ..texts.text import normalised, padded
-from .capitals import HONORIFICS, IMPERATIVES, PARTICLES, PRESS
+from .buttons import IMPERATIVES, PRESS
+from .capitals import HONORIFICS, PARTICLES
 from .german_nouns import KIND_OF_FIRM
 from .spaceless import without_politeness, without_role
 
