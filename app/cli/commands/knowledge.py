@@ -37,7 +37,12 @@ def seed(
 ) -> None:
     """Create knowledge entries from files. Each file is named after its topic; known topics are skipped. Exits with 1
     if a file was refused."""
+    from resolvers.errors import BadInput
+
     from ..session import run_in_session
+
+    if not folder.is_dir():
+        raise BadInput(f"There is no folder {folder}.", "path")
 
     async def work(database: "Database") -> "Seeded":
         from ...mcp.seed import load_seed_files, seed_scope

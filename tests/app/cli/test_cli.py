@@ -219,6 +219,11 @@ def test_an_export_to_a_full_disk_does_not_blame_postgres(run_in_acme: RunComman
     assert (result.code, result.err) == (1, "cairn: The export cannot be written: No space left on device.\n")
 
 
+def test_seeding_from_a_missing_folder_is_an_error(run_in_acme: RunCommand, tmp_path: Path) -> None:
+    result = run_in_acme("knowledge", "seed", str(tmp_path / "nowhere"), *MARA)
+    assert (result.code, result.err) == (1, f"cairn: path: There is no folder {tmp_path / 'nowhere'}.\n")
+
+
 def test_imported_pages_are_found_and_shown(run_in_acme: RunCommand, tmp_path: Path) -> None:
     menu = {"kind": "document", "ref": "menu", "content": "Pecan pie: sweet and red."}
     lines = [
