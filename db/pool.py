@@ -289,7 +289,7 @@ class Pool:
         """Wait for the running statement, roll back and reset the session. Terminate the connection if that fails."""
         try:
             async with asyncio.timeout(POOL_TIMEOUT):
-                await connection.execute("")  # returns when a cancelled statement has ended
+                await connection.execute("SELECT")  # returns when a cancelled statement has ended
                 await connection.reset()
         except Exception:
             connection.terminate()

@@ -15,6 +15,7 @@ from db.pool import Pool
 from db.waiters import Exhausted
 from resolvers.errors import Unavailable
 from resolvers.transactions.db_errors import translated_db_errors
+from tests.waiting import within
 
 BACKEND_PID = "SELECT pg_backend_pid()"
 LONG = "SELECT pg_sleep(60)"
@@ -101,6 +102,22 @@ async def test_session_settings_are_reset_after_a_cancelled_task(pool: Pool) -> 
     async with pool.acquire() as one, pool.acquire() as other:
         for connection in (one, other):
             assert await connection.fetchval("SHOW statement_timeout") == "10s"
+
+
+async def test_a_connection_is_reset_and_not_replaced_after_a_cancelled_task(pool: Pool) -> None:
+    async def run_long() -> None:
+        async with pool.acquire() as connection:
+            backends.append(await connection.fetchval(BACKEND_PID))
+            await connection.fetchval(LONG)
+
+    backends: list[int] = []
+    opened = pool.opened
+    await cancel_after(asyncio.create_task(run_long()))
+    async with within("the connection was not reset"):
+        await asyncio.gather(*pool.tasks)
+    async with pool.acquire() as connection:
+        assert [await connection.fetchval(BACKEND_PID)] == backends
+    assert pool.opened == opened
 
 
 async def test_terminated_backends_are_replaced(pool: Pool) -> None:
