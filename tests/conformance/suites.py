@@ -72,8 +72,7 @@ async def lint(environment: Environment) -> list[Check]:
 
 
 READER_FILES = (
-    "tests/app/web/test_web_in_browser.py", "tests/app/web/test_web_axe_pages.py",
-    "tests/app/web/test_web_oidc_provider.py",
+    "tests/app/web/test_web_axe.py", "tests/app/web/test_web_axe_pages.py", "tests/app/web/test_web_oidc_provider.py",
 )  # fmt: skip
 
 
