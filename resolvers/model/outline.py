@@ -1,5 +1,6 @@
 """Outlines: the sections of a page in their order, as immutable values. Each function returns a new outline."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import chain, count
@@ -40,18 +41,31 @@ def from_body(body: str, current: Outline = (), *, restored: bool = False) -> Ou
 def keep_identities(sections: Outline, current: Outline) -> Outline:
     """Return the sections, with the slug of the current section that has the same heading, if there is one.
 
-    The other sections get the slug of their heading, numbered if it is taken.
+    A section whose heading is new keeps the slug of the only section with its text whose heading is gone, and so its
+    citations. The other sections get the slug of their heading, numbered if it is taken.
     """
     slugs_by_heading: dict[str, list[str]] = {}
     for section in current:
         slugs_by_heading.setdefault(section.heading, []).append(section.slug)
     kept = [slugs_by_heading[s.heading].pop(0) if slugs_by_heading.get(s.heading) else None for s in sections]
+    renamed = find_renamed(
+        [section for section, slug in zip(sections, kept, strict=True) if section.heading and slug is None],
+        [section for section in current if section.heading and section.slug not in kept],
+    )
+    kept = [slug or (s.heading and renamed.get(s.body)) or None for slug, s in zip(kept, sections, strict=True)]
     taken = {slug for slug in kept if slug}
     result = []
     for slug, section in zip(kept, sections, strict=True):
         result.append(replace(section, slug=slug or next_free_slug(section.slug, taken)))
         taken.add(result[-1].slug)
     return tuple(result)
+
+
+def find_renamed(new: Sequence[Section], gone: Sequence[Section]) -> dict[str, str]:
+    """Return, by text, the slug of each gone section whose text one new section has, and no other section of both."""
+    counts = [Counter(section.body for section in sections) for sections in (new, gone)]
+    is_renamed = {body for body in counts[0] if body.strip() and all(count[body] == 1 for count in counts)}
+    return {section.body: section.slug for section in gone if section.body in is_renamed}
 
 
 def keep_marks(sections: Outline, current: Outline) -> Outline:

@@ -11,6 +11,7 @@ from resolvers.model.drafts import PageDraft
 from resolvers.model.lookup import PageAddress
 from resolvers.pages.edits import EditAmbiguous, EditFailed, append_to_page, edit_page
 from resolvers.pages.lifecycle import create_page, update_page
+from resolvers.sources.sources import SourceDraft, add_source, cite_source
 from tests.wiki import Wiki
 
 BODY = "Opened in 2019.\n\n## Menu\n\n- flat white\n    - oat\n- filter\n\n## Notes\n\n- filter"
@@ -46,11 +47,23 @@ async def test_an_edit_of_a_section_ignores_the_same_text_in_other_sections(wiki
     assert await body(wiki) == f"{BODY.removesuffix('filter')}batch brew"
 
 
-async def test_editing_a_heading_keeps_the_ids_of_other_sections(wiki: Wiki, page: PageAddress) -> None:
+async def test_a_section_under_a_new_heading_keeps_its_id_and_its_citations(wiki: Wiki, page: PageAddress) -> None:
+    source = await add_source(wiki.database, wiki.scope, SourceDraft("document", "menu", "Flat white."))
+    await cite_source(wiki.database, wiki.scope, page_id=page.page_id, section_slug="menu", source_id=source.source_id)
     ids = {row["section_slug"]: row["id"] for row in await wiki.rows("sections")}
     await edit_page(wiki.database, wiki.scope, page, old_text="## Menu", new_text="## Drinks")
+    rows = await wiki.rows("sections")
+    assert {row["section_slug"]: row["id"] for row in rows} == ids
+    assert "Drinks" in {row["heading"] for row in rows}
+    assert (await wiki.row("section_sources"))["section_id"] == ids["menu"]
+
+
+async def test_a_section_with_a_new_heading_and_a_new_text_is_a_new_section(wiki: Wiki, page: PageAddress) -> None:
+    ids = {row["section_slug"]: row["id"] for row in await wiki.rows("sections")}
+    await edit_page(wiki.database, wiki.scope, page, old_text="## Menu\n\n- flat white", new_text="## Drinks\n\n- tea")
     after = {row["section_slug"]: row["id"] for row in await wiki.rows("sections")}
     assert set(after) == {"overview", "drinks", "notes"}
+    assert after["drinks"] not in ids.values()
     assert (after["overview"], after["notes"]) == (ids["overview"], ids["notes"])
 
 

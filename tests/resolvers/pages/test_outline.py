@@ -86,3 +86,27 @@ def test_equal_headings_keep_their_own_slugs() -> None:
     sections = outline.from_body("## Notes\n\n1\n\n## Notes\n\n2\n\n## Notes\n\n3")
     assert [section.slug for section in sections] == ["notes", "notes_2", "notes_3"]
     assert outline.from_body("## Notes\n\n1\n\n## Notes\n\n2", sections) == sections[:2]
+
+
+def slugs_after(before: str, after: str) -> list[str]:
+    return [section.slug for section in outline.from_body(after, outline.from_body(before))]
+
+
+def test_a_section_keeps_its_slug_under_a_new_heading_if_its_text_is_the_same() -> None:
+    before = "Lead.\n\n## Menu\n\nTea.\n\n## Notes\n\nOpen."
+    assert slugs_after(before, before.replace("Menu", "Drinks")) == ["overview", "menu", "notes"]
+    assert slugs_after(before, "## Notes\n\nOpen.\n\n## Drinks\n\nTea.") == ["notes", "menu"]
+    assert slugs_after(before, before.replace("Menu", "Drinks").replace("Tea", "Coffee")) == [
+        "overview",
+        "drinks",
+        "notes",
+    ]
+    assert slugs_after(before, f"{before}\n\n## Drinks\n\nTea.") == ["overview", "menu", "notes", "drinks"]
+    assert slugs_after(before, "## Intro\n\nLead.") == ["intro"], "the lead is no section with a heading"
+    assert slugs_after(before, "Tea.") == ["overview"]
+
+
+def test_sections_with_equal_or_no_text_get_new_slugs_under_new_headings() -> None:
+    assert slugs_after("## A\n\nTea.\n\n## B\n\nTea.", "## C\n\nTea.\n\n## D\n\nTea.") == ["c", "d"]
+    assert slugs_after("## A\n\nTea.", "## C\n\nTea.\n\n## D\n\nTea.") == ["c", "d"]
+    assert slugs_after("## A\n\n## B\n\nTea.", "## C\n\n## B\n\nTea.") == ["c", "b"]
