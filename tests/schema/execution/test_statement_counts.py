@@ -344,10 +344,10 @@ def inputs(name: str, ids: dict[str, str], size: int) -> dict[str, Any]:
         "moveWikiSection": page | {"sectionSlug": "section_0", "position": size},
         "citeWikiSource": page | {"sectionSlug": "section_0", "sourceId": ids.get("source")},
         "removeWikiSection": page | {"sectionSlug": "section_0"},
-        "editWikiPage": page | {"oldText": "## Section 1\n", "newText": "## Section A\n"},
+        "editWikiPage": page | {"oldText": "## Section 1\n", "newText": "## Section A\n\nNew.\n"},
         "appendToWikiPage": page | {"text": links(size)},
         "supersedeWikiClaim": page
-        | {"fact": "## Section A\n", "replacement": "## Section B\n"}
+        | {"fact": "## Section A\n", "replacement": "## Section B\n\nNewer.\n"}
         | {"overriddenBy": {"kind": "DOCUMENT", "ref": f"long-{size}"}},
         "withdrawWikiSupersededClaim": {"claimId": ids.get("claim")},
         "recordWikiContradiction": page | {"older": {"claim": "Section A"} | by, "newer": {"claim": "Section B"} | by},
