@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from content.edits.merging import merge_texts
+from content.edits.merging import merge_tags, merge_texts
 from content.markdown.sections import parse
 
 EDITED = ("body", "heading", "heading_before", "summary", "summary_before", "tags", "tags_before", "edit_summary")
@@ -54,8 +54,7 @@ def merge_fields(page: dict[str, Any], fields: dict[str, str]) -> dict[str, str]
     if page.get("section"):
         now["heading"] = page["section"]["heading"]
     was, mine = tags_of(fields["tags_before"]), tags_of(fields["tags"])
-    tags = [tag for tag in page["tags"] if tag in mine or tag not in was]
-    tags += [tag for tag in mine if tag not in was and tag not in tags]
+    tags = merge_tags(was, mine, page["tags"])
     merged = {"tags": ", ".join(tags), "tags_before": ", ".join(page["tags"]), "heading_before": ""}
     for name, value in now.items():
         merged |= {name: value if fields[name] == fields[f"{name}_before"] else fields[name], f"{name}_before": value}

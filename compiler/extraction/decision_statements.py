@@ -1,4 +1,4 @@
-"""Sentences that state decisions: the phrases of a dozen languages, and their position in the sentence.
+"""Sentences that state decisions: the phrases of eleven languages, and their position in the sentence.
 
 Reported speech, questions, conditions, habits and opinions state no decision.
 """
@@ -22,7 +22,7 @@ TAKEN_ITEM = any_of(
     concordato, decidido, acordado, combinado
     """
 )
-# The same of choosing: `Scelta la cascina Bellaria`. The title has them.
+# Participles of choosing with which minutes begin an item: `Scelta la cascina Bellaria`. The title includes them.
 CHOSEN_ITEM = any_of("choisie?s?, scelt[oaie], elegid[oa]s?, escolhid[oa]s?")
 NO_OBJECT = any_of("with, by, it, he, she, they, in, yet, at, was, is, so, and, upon, already")
 TAKEN = re.compile(

@@ -1,4 +1,4 @@
-"""Merge two edited versions of a text section by section."""
+"""Merge two edited versions of a text section by section, and of a list of tags."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -35,6 +35,12 @@ def merge_texts(base: str, own: str, other: str) -> MergedText:
             merged[slug] = chosen
     lead = [section for section in merged.values() if not section.heading]
     return MergedText(render([*lead, *(section for section in merged.values() if section.heading)]), tuple(conflicts))
+
+
+def merge_tags(base: Sequence[str], own: Sequence[str], other: Sequence[str]) -> list[str]:
+    """Return the other version of the tags, without those that the own version removed and with those it added."""
+    left = [tag for tag in other if tag in own or tag not in base]
+    return [*left, *(tag for tag in own if tag not in base and tag not in left)]
 
 
 def by_slug(text: str) -> Sections:

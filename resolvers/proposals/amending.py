@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from content.edits.merging import merge_texts
+from content.edits.merging import merge_tags, merge_texts
 from content.limits import BODY
 from content.markdown.sections import parse
 from db.connection import Connection, Row
@@ -126,8 +126,7 @@ def changed_fields(base: State, page: Page, given: Mapping[str, Any]) -> dict[st
     """Return the given values without those that the base version has too. Tags are merged with those of the page."""
     found = {name: value for name, value in given.items() if name not in REPEATED or is_changed(base, name, value)}
     if (tags := found.get("tags")) is not None:
-        left = [tag for tag in page.tags if tag in tags or tag not in base.tags]
-        found["tags"] = [*left, *(tag for tag in tags if tag not in base.tags and tag not in left)]
+        found["tags"] = merge_tags(base.tags, tags, page.tags)
     return found
 
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from content.edits.merging import merge_texts
+from content.edits.merging import merge_tags, merge_texts
 from content.markdown.sections import Section, parse, render
 
 WORDS = st.sampled_from(["Low at six.", "Low at seven.", "Three boats.", "- A list\n- of two", "*Fine.*"])
@@ -53,3 +53,9 @@ def test_a_new_section_keeps_its_position() -> None:
 def test_a_lead_of_one_text_only_comes_first() -> None:
     base = "## A\n\na"
     assert merge_texts(base, "## A\n\nb", "Lead.\n\n## A\n\na").body == "Lead.\n\n## A\n\nb"
+
+
+def test_tags_that_either_version_added_or_removed_are_merged() -> None:
+    assert merge_tags(["a", "b"], ["b", "c"], ["a", "b", "d"]) == ["b", "d", "c"]
+    assert merge_tags(["a"], ["a"], ["d"]) == ["d"]
+    assert merge_tags([], ["a"], ["a"]) == ["a"]
