@@ -196,7 +196,7 @@ class SourceBatch:
         number = other_number(key)
         if number and (both or (type == "topic" and {"title", "link"} & set(tally.marks))):
             tallied = self.counts.tallies.get(number)
-            draft.add_alias(next(iter(tallied.forms), number) if tallied else number)
+            draft.add_alias(tallied.form_of(number) if tallied else number)
         if normalise(name) != key:
             draft.add_alias(key)
             draft.aliases.setdefault(key)

@@ -30,6 +30,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from content.names import normalise
+
 from ..planner import MentionCard, SourceText
 from .names.sightings import ABOUT_IT, Sighting
 from .texts import metadata
@@ -141,6 +143,10 @@ class Tally:
         self.tags += other.tags
         self.companions += other.companions
         self.same_as += other.same_as
+
+    def form_of(self, key: str) -> str:
+        """Return a name as sources write it, rather than a longer name of which it is a part."""
+        return next((form for form in self.forms if normalise(form) == key), key)
 
     @property
     def is_person(self) -> bool:

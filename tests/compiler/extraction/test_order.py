@@ -99,6 +99,22 @@ def test_a_rare_word_stands_for_the_only_name_that_begins_with_it(batch: int) ->
         assert len(wiki.all) == 1
 
 
+@pytest.mark.parametrize("batch", [1, 50])
+def test_a_plural_that_begins_a_longer_name_does_not_lead_that_name_to_the_singular(batch: int) -> None:
+    texts = [
+        "Mit [[Rainer]] den Zaun gezogen.",
+        "[[Rainer]] holt das Holz.",
+        "Die Säge hat [[Rainer]].",
+        "Sie meint, Rainers Stelle wird nachbesetzt.",
+        "Dr. Wessels telefoniert wegen Rainers Stelle.",
+    ]
+    wiki = compiled(notes(*texts), batch)
+    assert {page.card.title: page.card.aliases for page in wiki.all} == {
+        "Rainer": {"rainer", "rainers"},
+        "Rainers Stelle": {"rainers stelle"},
+    }
+
+
 def test_later_sources_never_remove_a_name() -> None:
     earlier_names: set[str] = set()
     for count in range(1, len(TRIP) + 1):
