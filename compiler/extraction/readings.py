@@ -27,6 +27,7 @@ from .names.sightings import (
     is_joined,
     key_of,
     mark_aside,
+    mark_categories,
     mark_people,
     marks,
     may_be_person,
@@ -191,6 +192,7 @@ class Reading:
             see(seen, whole.name, "part", key=name, context=whole.context)
             product.name = " ".join(whole.name.split()[: len(product.key.split())])  # a product is no short form here
         self._mark_titled(seen)
+        mark_categories(seen, metadata.labels(self.source, self.language), (line.raw for line in self.lines))
         if self._is_short:
             self._describe_short(seen.values(), is_brief=not linked)
             if (file := metadata.file_name(self.source.ref)) and _may_be_name(file):

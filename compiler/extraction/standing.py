@@ -99,7 +99,7 @@ def _counted(key: str, tally: Tally, *, is_name: bool, is_part: bool) -> tuple[f
     """Return the weight and the number of the sources that count.
 
     Sources with only one of the marks in ONLY count if the name is a name by other evidence; files only as
-    `_is_confirmed` says.
+    `_is_confirmed` says, and categories if another source shows the name in any other way.
     """
     marks = tally.marks
     weight, sources = tally.weight, tally.sources
@@ -107,6 +107,7 @@ def _counted(key: str, tally: Tally, *, is_name: bool, is_part: bool) -> tuple[f
     counted = {
         "part": is_part or (marks["rare"] and 2 * _times_alone(key, tally) > tally.forms.total()),
         "file": False,
+        "category": tally.read > marks["only category"],
     }
     for mark, only in ONLY.items():
         if not counted.get(mark, is_counted):

@@ -4,6 +4,7 @@ Each sighting has marks, which say how the source writes the name. They are stor
 
 - `place`, `city`, `person`, `project`, `journal`: the metadata or a field of a record has the name.
 - `tag`, `link`, `at`: the text has it as `#tag`, `[[link]]` or `@name`; for tags also the metadata.
+- `category`: the metadata has it as a category, and the text does not contain it.
 - `title`: it is the title of the source. `titled`: the title or top heading contains it.
 - `work`, `bold`, `quote`: it is written as `《work》`, in bold, in quotation marks or in italics.
 - `name`: capitals inside a sentence, or the grammar around it, show that it is a name.
@@ -21,8 +22,8 @@ A tally has further marks: `said` (people recorded that a source says the name),
 `about` (the source is about it), `where` (something is in it or goes there), `acts` (it does something, in a short
 note), `common` (a noun of two words, both common), `actor` (it begins a German sentence without an article and does
 something), `opening` (it only begins sentences of a short note, in another language), `linked` (a short note links
-it), `rare` (hardly any text has the word), `unlisted` (no dictionary has it), and `only part`, `only open`, `only bare`
-and `only file` (the source has no other mark for it).
+it), `rare` (hardly any text has the word), `unlisted` (no dictionary has it), and `only part`, `only open`,
+`only bare`, `only file` and `only category` (the source has no other mark for it).
 """
 
 from collections import Counter
@@ -40,11 +41,11 @@ DAYS_MAX = 3  # days of one source that count like sources
 # Marks that do not prove a name, unless it has several words.
 LOOSE = frozenset({"bold", "quote"})
 # Marks of a word that a source is about, rather than of a name in its text.
-ABOUT = frozenset({"tag", "link", "subject"})
+ABOUT = frozenset({"tag", "category", "link", "subject"})
 # Marks that count once per source, whatever the number of its days.
-OF_SOURCE = frozenset({"tag", "city", "journal", "place", "project", "title", "titled", "link"})
+OF_SOURCE = frozenset({"tag", "category", "city", "journal", "place", "project", "title", "titled", "link"})
 # Marks that count only for some names, with the mark of a tally for sources that have no other.
-ONLY = {"part": "only part", "open": "only open", "bare": "only bare", "file": "only file"}
+ONLY = {"part": "only part", "open": "only open", "bare": "only bare", "file": "only file", "category": "only category"}
 
 
 @dataclass(slots=True)

@@ -9,7 +9,7 @@ from content.search.words import SPACELESS
 
 from ..texts import metadata
 from ..texts.language import DATES, EVERYWHERE, KINDS, word_set
-from ..texts.text import normalised, padded
+from ..texts.text import fold_text, normalised, padded
 from .buttons import IMPERATIVES, PRESS
 from .capitals import HONORIFICS, PARTICLES
 from .german_nouns import KIND_OF_FIRM
@@ -277,6 +277,15 @@ def names_containing(seen: Mapping[str, Sighting], name: str) -> list[str]:
         if " " in key and key != name and f" {name} " in f" {key} " and (sighting.is_person or sighting.marks & NAMING)
     ]
     return sorted(found, key=len, reverse=True)
+
+
+def mark_categories(seen: Mapping[str, Sighting], labels: Iterable[str], texts: Iterable[str]) -> None:
+    """Replace the mark `tag` by `category` for those of these labels that the texts do not contain."""
+    keys = [key for name in labels if (key := key_of(name, "tag")) in seen and seen[key].marks == {"tag"}]
+    said = "\n".join(map(fold_text, texts)) if keys else ""
+    for key in keys:
+        if padded(key) not in said:
+            seen[key].marks = {"category"}
 
 
 def mark_aside(sightings: Iterable[Sighting]) -> None:

@@ -1,16 +1,24 @@
 """Names and tags in the metadata of a source. Metadata is untrusted: values of an unexpected form are ignored."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from content.limits import NAME, TAG
 
 from ...planner import SourceText
+from .language import SPACELESS, word_set
 from .text import normalised
 
 NAMED = ("place", "city", "person", "project", "journal")
-TAGGED = ("tags", "tag", "categories", "category", "keywords")  # fields with tags, including those of blog generators
+TAGS, CATEGORIES = ("tags", "tag", "keywords"), ("categories", "category")  # fields, also those of blog generators
+LABELS = word_set(
+    """
+    misc miscellaneous general uncategorized other personal daily everyday journal diary notes blog post posts meta
+    random thoughts tech allgemein sonstiges verschiedenes tagebuch notizen divers général varios otros geral outros
+    diversos varie generale 日常 生活 随笔 隨筆 杂谈 其他 未分类 日记 日記 雑記 その他
+    """
+)
 TAGS_MAX = 20
 VALUES_MAX = 20
 ADDRESS_MAX = 500
@@ -97,10 +105,18 @@ def tags(source: SourceText) -> list[str]:
     return tags_in(source.metadata)
 
 
-def tags_in(metadata: Mapping[str, Any]) -> list[str]:
+def labels(source: SourceText, language: str) -> list[str]:
+    """Return those tags that sort sources rather than name what they are about: categories, usual labels of blogs and
+    diaries, and tags in Latin letters of a text in a script without spaces."""
+    tags = tags_in(source.metadata, TAGS)
+    usual = [tag for tag in tags if normalised(tag) in LABELS or (language in SPACELESS and tag.isascii())]
+    return usual + [name for name in tags_in(source.metadata, CATEGORIES) if name not in tags]
+
+
+def tags_in(metadata: Mapping[str, Any], fields: Iterable[str] = (*TAGS, *CATEGORIES)) -> list[str]:
     """Return the tags and categories as they are written, each once. The text `a, b` is two tags."""
-    fields = (metadata.get(field) for field in TAGGED)
-    lists = (field.split(",") if isinstance(field, str) else field for field in fields)
+    written = (metadata.get(field) for field in fields)
+    lists = (field.split(",") if isinstance(field, str) else field for field in written)
     values = [value for values in lists if isinstance(values, list | tuple) for value in values]
     found = (value.strip().lstrip("#") for value in values[:TAGS_MAX] if isinstance(value, str))
     return list(dict.fromkeys(tag for tag in found if tag and len(tag) <= TAG.maximum and normalised(tag)))

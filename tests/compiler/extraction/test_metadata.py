@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compiler.extraction.texts.metadata import cities, tags_in, town_in
+from tests.compiler.extraction.stories import compiled, note, notes, titles
 
 
 @pytest.mark.parametrize(
@@ -70,3 +71,34 @@ def test_any_text_is_accepted_as_an_address(address: str) -> None:
 )
 def test_categories_and_keywords_count_as_tags(metadata: dict[str, Any], found: list[str]) -> None:
     assert tags_in(metadata) == found
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        {"categories": ["Compilers"]},
+        {"category": "Compilers"},
+        {"tags": ["Misc"]},
+        {"tags": ["日常"]},
+    ],
+)
+def test_labels_that_no_text_contains_earn_no_page(metadata: dict[str, Any]) -> None:
+    texts = ["Rain all day.", "The pump works again.", "Nothing new here.", "A long walk."]
+    assert titles(compiled(notes(*texts, **metadata))) == []
+
+
+def test_a_tag_that_no_text_contains_earns_a_page() -> None:
+    texts = ["Rain all day.", "The pump works again.", "Nothing new here.", "A long walk."]
+    assert titles(compiled(notes(*texts, tags=["Compilers"]))) == ["Compilers"]
+
+
+@pytest.mark.parametrize("batch", [1, 50])
+def test_categories_count_if_a_text_contains_them(batch: int) -> None:
+    sources = notes("Rain all day.", "The pump works again.", "Nothing new here.", categories=["Compilers"])
+    sources += [note(9, "Two compilers were slow.", categories=["Compilers"])]
+    assert titles(compiled(sources, batch)) == ["Compilers"]
+
+
+def test_latin_tags_of_chinese_notes_earn_no_page_by_themselves() -> None:
+    texts = ["昨天下雨了，没有出门。", "水泵又能用了。", "今天没有什么新鲜事。", "走了很长的路。"]
+    assert titles(compiled(notes(*texts, tags=["watching"]))) == []
