@@ -26,6 +26,7 @@ from content.text_cache import TextCache, cache_short
 
 from .language import word_set
 from .markup import CUT, INDENTED, OWN, hidden, visible_text, without_cuts
+from .wrapping import unwrapped
 
 LINE_MAX = 2_000  # characters of a sentence; a longer one is divided
 TOKENS_MAX = 20_000  # words of a source that are looked up
@@ -211,8 +212,11 @@ def _lines(text: str) -> tuple[TextLine, ...]:
     if record.lines:
         speakers = _speakers([line for at, line in enumerate(written) if at not in record.lines], are_comments=True)
         written = ["" if at in record.dropped else line for at, line in enumerate(written)]
-    else:
-        speakers = frozenset[str]() if mail else _speakers(written)
+    elif mail:
+        speakers, mail = frozenset[str](), mail._replace(said=unwrapped(mail.said))
+    elif not (speakers := _speakers(written)):
+        header = _after_header(written)
+        written = [*written[:header], *unwrapped(written[header:])]
     stamps = list(filter(None, map(STAMP.match, written))) if speakers else []
     by_month = is_month_first(stamps)
     found = []
