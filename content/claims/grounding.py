@@ -1,15 +1,18 @@
 """Check the sentences of a section against the sources that it cites, and find the newest support of each.
 
-A source supports a quote if it has the quote word for word. It supports any other sentence if one of its sentences, or
-two in a row, have its names, its numbers and most of its other words, and are negated if and only if it is.
+A source supports a quote if it has the quote word for word, but for markup. It supports any other sentence if one of
+its sentences, or two in a row, have its names, its numbers and most of its other words, and are negated if and only if
+it is.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from html import unescape
 from itertools import islice, pairwise
 from typing import NamedTuple
 
+from ..markdown.plain import plain as plain_text
 from ..search.passages import sentences
 from ..text_cache import TextCache
 from .claims import MARKED, QUOTED, unescaped
@@ -22,6 +25,8 @@ WORDS_MIN = 3  # words of a sentence that claims something, without stop words
 SHARE = 0.75  # share of these words that a source must have
 OPENING = re.compile(r"^\s*(?:[-*+>]|\d+[.)])\s+(?:\d{4}-\d\d-\d\d(?: — [^:]{1,200})?:?\s*)?")
 MARKUP = re.compile(r"\[\[(?:[^][|]{0,500}\|)?([^][|]{0,500})\]\]|!?\[([^][]{0,500})\]\([^()]{0,2000}\)|[*_`~]{1,3}")
+REFERENCE = re.compile(r"(?<![\w\]!])\[([^\[\]\n]{1,300})\]\[[^\[\]\n]{0,60}\]")  # `[text][1]`
+WORD = re.compile(r"[^\W_]+")
 LISTED = re.compile(
     r"^\s*[-*+] (?:… \(\+\d+\)|\[\*\*.{1,600}\*\*\]\(/wiki/|(?:\[?\*\*.{1,600}\*\*\S*) ×\d+)|^\s*#|^\s*\|"
 )
@@ -93,7 +98,7 @@ def supports(source: str, sentence: ClaimSentence) -> bool:
     """Return whether a source says the sentence."""
     if sentence.is_quote:
         quote = flat(sentence.text).removesuffix("…").rstrip()
-        return bool(quote) and quote in flat(source)
+        return WORD.search(quote) is not None and (quote in flat(source) or padded_words(quote) in shown_words(source))
     wanted, names = frozenset(content(sentence.text)), names_in(sentence.text)
     named = {word for word in wanted if word[0].isdigit()} | (names & wanted)
     negations = is_negative(sentence.text)
@@ -108,6 +113,16 @@ def read_flat(text: str) -> str:
     return " ".join(text.split())
 
 
+def padded_words(text: str) -> str:
+    """Return the words of a text, with a space before and after each."""
+    return f" {' '.join(WORD.findall(text))} "
+
+
+def read_shown_words(text: str) -> str:
+    """Return the words that a reader of a markdown text sees, with a space before and after each."""
+    return padded_words(unescape(plain_text(REFERENCE.sub(r"\1", text))))
+
+
 def read_windows(source: str) -> tuple[tuple[frozenset[str], bool], ...]:
     """Return the words of each sentence of a source, and of each two in a row, and whether they have a negation."""
     read = [(frozenset(content(sentence)), is_negative(sentence)) for sentence in sentences(source) if sentence.strip()]
@@ -117,6 +132,7 @@ def read_windows(source: str) -> tuple[tuple[frozenset[str], bool], ...]:
 
 # The sources of a section are read only once, and so are those of several sections if they are short.
 flat = TextCache(read_flat, SOURCES_MAX)
+shown_words = TextCache(read_shown_words, SOURCES_MAX)
 windows = TextCache(read_windows, SOURCES_MAX)
 """This cache takes about 40 bytes for each character: 20 MB."""
 

@@ -36,6 +36,24 @@ def test_a_sentence_is_supported_by_the_newest_source_that_says_so(line: str, at
     assert newest_support(line, SOURCES) == [at]
 
 
+@pytest.mark.parametrize(
+    ("source", "quote", "is_supported"),
+    [
+        ("We had **dinner** at [[Places/Uchi|Uchi]].", "We had dinner at Uchi.", True),
+        ("We had dinner\nat [Uchi](https://uchi.example), [again][1].", "We had dinner at Uchi, again.", True),
+        ("Uchi&#8217;s menu isn&rsquo;t long.", "Uchi’s menu isn’t long.", True),
+        ("We paid \\$20 \\*each\\*.", "We paid $20 *each*.", True),
+        ("Dinner for 112 people.", "for 12 people.", False),
+        ("Dinner was **not** good.", "Dinner was good.", False),
+        ("Dinner was good.", "…", False),
+    ],
+)
+def test_a_source_supports_a_quote_of_its_text_without_markup(source: str, quote: str, is_supported: bool) -> None:
+    assert newest_support(f"- 2026-01-10: “{quote}” [^old]", [Evidence("old", source, OLD)]) == [
+        OLD if is_supported else None
+    ]
+
+
 def test_each_sentence_that_makes_a_claim_is_checked_by_itself() -> None:
     body = "\n".join(
         [
