@@ -1,13 +1,15 @@
 """Checks that a quote on a page is verbatim in its source.
 
 The letters and digits of the quote are in the source in the same order. Between them the source has only white space,
-punctuation, and markup that a reader does not see: link targets and HTML tags. Inside code nothing is markup.
+punctuation, and markup that a reader does not see: link targets and HTML tags. A character reference stands for its
+character. Inside code nothing is markup.
 """
 
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
 from functools import lru_cache
+from html import unescape
 
 LETTERS = re.compile(r"[\W_]+")
 UNSEEN = re.compile(
@@ -17,6 +19,7 @@ UNSEEN = re.compile(
     r"|</?[A-Za-z][^<>\n]*>"
 )
 CODE = re.compile("(?<!`)(`+)(?!`)([^\n\r\x0b\x0c\u2028\u2029]+?)(?<!`)\\1(?!`)")  # in one line
+REFERENCE = re.compile(r"(?<!\\)&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]\w{1,31});")
 DIRECTION = re.compile("[\u202a-\u202e\u2066-\u2069]")
 LINE = re.compile(r"^- .*?: “(.*)” \[\^")
 BETWEEN = "” “"
@@ -60,7 +63,7 @@ class Letters:
 @lru_cache(maxsize=2_000)
 def _read(content: str) -> tuple[Letters, dict[int, frozenset[int]]]:
     """Return the letters of a text, and the jumps over markup from one position in these letters to others."""
-    content = DIRECTION.sub("", content)
+    content = DIRECTION.sub("", _dereferenced(content))
     read = Letters(content)
     code = [span.span() for span in CODE.finditer(content)]
     unseen: dict[int, set[int]] = {}
@@ -69,6 +72,15 @@ def _read(content: str) -> tuple[Letters, dict[int, frozenset[int]]]:
         if found and not any(first <= start < last for first, last in code):
             unseen.setdefault(read.next(start), set()).add(read.next(found.end()))
     return read, {position: frozenset(others) for position, others in unseen.items()}
+
+
+def _dereferenced(content: str) -> str:
+    """Return the text with characters in place of the references to them that are outside of code."""
+    parts, at = [], 0
+    for span in CODE.finditer(content):
+        parts += [REFERENCE.sub(lambda found: unescape(found[0]), content[at : span.start()]), span[0]]
+        at = span.end()
+    return "".join([*parts, REFERENCE.sub(lambda found: unescape(found[0]), content[at:])])
 
 
 def _stands(wanted: str, start: int, read: Letters, unseen: dict[int, frozenset[int]]) -> bool:

@@ -19,7 +19,7 @@ from .decisions import Decision, decisions, follows, minor_decisions
 from .readings import Reading
 from .texts import metadata
 from .texts.sentence_scores import DEFINITION, ONLY_TAGS, UNDEFINED, is_state, score_sentence, telling
-from .texts.text import LONGEST_WORD, Sentence, fold_text, former_pieces, normalised, parted
+from .texts.text import LONGEST_WORD, Sentence, fold_text, former_pieces, normalised, parted, unjoined_lines
 
 QUOTE_MIN = 12  # characters
 QUOTES_MAX = 2  # sentences of one source and day, each a line of its own
@@ -264,8 +264,13 @@ def _quotes(reading: Reading, sentences: Iterable[Sentence], about: str = "") ->
 def former_lines(slug: str, reading: Reading, subject: Subject) -> Iterator[str]:
     """Yield the lines that former versions of Cairn wrote, which the writer replaces as well.
 
-    They quoted the first sentences of a source together, and all had the day of the source.
+    They quoted the first sentences of a source together, and all had the day of the source. Later ones read each line
+    of a wrapped text by itself, and quoted character references as they are written.
     """
+    if (lines := unjoined_lines(reading.source.content)) != reading.lines:
+        former = Reading(reading.source)
+        former.lines = lines
+        yield from (entry.line for entry in entries(slug, former, subject))
     sentences: Sequence[Sentence] = naming(reading, subject.names)
     about = ""
     if slug == "visits":

@@ -4,6 +4,7 @@ Every pattern looks ahead a bounded number of characters, so that the time is li
 """
 
 import re
+from html import unescape
 
 from content.markdown.plain import EMPHASIS, LINE_MARK
 
@@ -16,6 +17,9 @@ OWN = "\ue000-\ue02f"  # the private-use characters of this package, which are r
 
 TICKS = re.compile("(`+)")
 ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+REFERRED = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]\w{1,31});")  # `&amp;`, `&#8217;`
+# Characters that a reference may stand for and no quote has: those of this package, of direction, and of control.
+UNSHOWN = re.compile(f"[{OWN}\u202a-\u202e\u2066-\u2069\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 # An address in angle brackets is shown, a tag is not. Neither extends across hidden characters.
 ANGLED = re.compile(
     r"<((?:https?://|mailto:)[^<>\s]{1,500}|[^<>\s@]{1,64}@[^<>\s@]{1,250})>" rf"|</?[A-Za-z][^<>\n{OWN}]{{0,200}}>"
@@ -23,7 +27,9 @@ ANGLED = re.compile(
 WIKI_LINK = re.compile(rf"!?\[\[(?:[^\[\]|\n{OWN}]{{0,300}}\|)?([^\[\]|\n]{{0,300}})\]\]")
 NO_BRACKET = f"[^()\n{'()'.translate(HIDE)}]"
 LINK = re.compile(rf"!?\[([^\[\]\n]{{0,300}})\]\((?:{NO_BRACKET}|\({NO_BRACKET}{{0,200}}\)){{0,500}}\)")
-REFERENCE = re.compile(rf"(?<![\w\]!])\[([^\[\]\n]{{1,300}})\]\[[^\[\]\n{OWN}]{{0,60}}\](?!\()")
+REFERENCE = re.compile(
+    rf"(?<![\w\]!])\[((?:[^\[\]\n]|\[[^\[\]\n{OWN}]{{1,60}}\]){{1,300}})\]\[[^\[\]\n{OWN}]{{0,60}}\](?!\()"
+)
 CALLOUT = re.compile(r"\[![\w-]{1,20}\][+-]?")
 # Checkboxes of markdown and task keywords of outliners.
 CHECKBOX = re.compile(
@@ -53,10 +59,12 @@ def without_cuts(line: str) -> str:
 
 
 def hidden(line: str) -> str:
-    """Return the line with private-use characters in place of markup characters that are in code or escaped."""
+    """Return the line with private-use characters in place of markup characters that are in code or escaped, and with
+    the characters for which references stand."""
     if "`" in line:
         line = _with_hidden_code(line)
-    return ESCAPED.sub(_hidden_mark, line) if "\\" in line else line
+    line = ESCAPED.sub(_hidden_mark, line) if "\\" in line else line
+    return REFERRED.sub(_referred, line) if "&" in line else line
 
 
 def visible_text(line: str) -> str:
@@ -101,6 +109,10 @@ def _with_hidden_code(line: str) -> str:
 
 def _hidden_mark(escaped: re.Match[str]) -> str:
     return escaped[1].translate(HIDE)
+
+
+def _referred(reference: re.Match[str]) -> str:
+    return UNSHOWN.sub(" ", unescape(reference[0])).translate(HIDE)
 
 
 def _address(angled: re.Match[str]) -> str:

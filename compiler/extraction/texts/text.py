@@ -109,7 +109,7 @@ OWN_WORDS = re.compile(
     "|andiamo|siamo|abbiamo|voglio) "
     "|我|私|僕|俺"
 )
-MARK = re.compile(r"[`*_\[\]<>~#\\{]|''|(?<=- )(?:TODO|DOING|DONE|NOW|LATER|WAITING|CANCEL)")
+MARK = re.compile(r"[`*_\[\]<>~#\\{]|''|(?<=- )(?:TODO|DOING|DONE|NOW|LATER|WAITING|CANCEL)|&#?\w{1,31};")
 WORD = re.compile(rf"{LETTER}+(?:['’\-]{LETTER}+)*")
 SPACELESS_LETTER = SPACELESS.pattern.removesuffix("+")
 LATIN = re.compile("[A-Za-z]")
@@ -144,6 +144,11 @@ class TextLine(NamedTuple):
 def lines(text: str) -> tuple[TextLine, ...]:
     """Return the lines of prose in a text, without headings, code and tables."""
     return _short(text) if len(text) <= SHORT_MAX else _long(text) if len(text) <= LONG_MAX else _lines(text)
+
+
+def unjoined_lines(text: str) -> tuple[TextLine, ...]:
+    """Return the lines as former versions read them: wrapped lines apart, and character references as written."""
+    return _lines(text.replace("&", "\\&"), joins=False)
 
 
 def fold_text(text: str) -> str:
@@ -202,7 +207,7 @@ def _short(text: str) -> tuple[TextLine, ...]:
     return _lines(text)
 
 
-def _lines(text: str) -> tuple[TextLine, ...]:
+def _lines(text: str, *, joins: bool = True) -> tuple[TextLine, ...]:
     """Return the lines of prose with their sentences. Mails, records and conversations get their speakers and days."""
     text = CONTROL.sub(" ", text[:READ_MAX])
     text = text if text.isascii() else UNREAD.sub("", text)
@@ -213,8 +218,8 @@ def _lines(text: str) -> tuple[TextLine, ...]:
         speakers = _speakers([line for at, line in enumerate(written) if at not in record.lines], are_comments=True)
         written = ["" if at in record.dropped else line for at, line in enumerate(written)]
     elif mail:
-        speakers, mail = frozenset[str](), mail._replace(said=unwrapped(mail.said))
-    elif not (speakers := _speakers(written)):
+        speakers, mail = frozenset[str](), mail._replace(said=unwrapped(mail.said) if joins else mail.said)
+    elif not (speakers := _speakers(written)) and joins:
         header = _after_header(written)
         written = [*written[:header], *unwrapped(written[header:])]
     stamps = list(filter(None, map(STAMP.match, written))) if speakers else []

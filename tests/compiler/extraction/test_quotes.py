@@ -17,6 +17,7 @@ WORDS = st.sampled_from(
     ["Uchi", "Uchi", "Uchi", "Eric", "dinner", "is", "a", "place,", "closed.", "(we)", "“so”", "it's", "5.0", "e.g.",
      "日本", "ร้านน้ำ", "café", "cafe\u0301", "İstanbul", "ß", "decided", "because", "therefore", "arr[0][1]",
      "Vec<String>", "a<b", "c>d", "snake_case", "2*3*4", "\\*no\\*", "\\[x\\]", "C:\\temp", "&nbsp;", "&amp;", "<br>",
+     "&#8217;", "&lt;b&gt;", "&eacute;", "&#x202e;", "&#xe002;",
      "<span>", "</span>", "<!--hidden-->", "%%secret%%", "<https://a.b/c>", "<me@a.b>", "https://a.b/c_d", "”", "“",
      "\ue000", "\ue002", "\ue016"]
 )  # fmt: skip
@@ -56,6 +57,9 @@ SOURCE = st.lists(st.tuples(LINES, PROSE).map("".join), min_size=1, max_size=5).
         ("Uchi stands on <https://uchi.example/a_b> for all.", "Uchi stands on https://uchi.example/a_b for all."),
         ("Uchi is [the one](a(b) \"of\") for [[Sushi|raw fish]].", "Uchi is the one for raw fish."),
         ("Uchi costs \\*much\\* and \\[more\\].", "Uchi costs *much* and [more]."),
+        ("Uchi&#8217;s menu isn&rsquo;t `&amp;` &lt;b&gt; &amp;c.", "Uchi’s menu isn’t &amp; <b> &c."),
+        ("Uchi is &unknown; and 5 & 6; \\&amp; so on.", "Uchi is &unknown; and 5 & 6; &amp; so on."),
+        ("Uchi does [what [sic] it can][1] now.", "Uchi does what [sic] it can now."),
         ("Uchi keeps `snake_case` and **bold `*x*`** text.", "Uchi keeps snake_case and bold *x* text."),
     ],
 )  # fmt: skip
@@ -93,6 +97,8 @@ def test_every_quote_stands_in_its_source(text: str) -> None:
         ("dinner at Uchi", "We had *dinner* at [[Places/Uchi|Uchi]].", True),
         ("dinner at Uchi", "We had dinner\nat [Uchi](https://uchi.example).", True),
         ("dinner Uchi", "We had dinner at Uchi.", False),
+        ("dîner chez Uchi’s", "d&icirc;ner chez Uchi&#8217;s", True),
+        ("dîner chez Uchi", "`d&icirc;ner` chez Uchi", False),
         ("inside , or any other", "inside `<div>`, or any other", False),
         ("dinner at Uchi", "We had dinner at `[[Places/Uchi|Uchi]]`.", False),
         ("", "We had dinner.", True),
