@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
@@ -33,6 +33,8 @@ DAYS = (
     re.compile(rf"(?<!\d)(?P<day>\d\d?)(?:st|nd|rd|th)?\s{MONTH}\s(?P<year>(?:19|20)\d\d)(?!\d)", re.IGNORECASE),
 )
 MONTH_ALONE = re.compile(rf"{YEAR}[-_./](?P<month>0[1-9]|1[0-2])(?![\d])(?![-_./]\d)")
+DAY_FILE = re.compile(r"(?:^|/)(?:19|20)\d\d([-_.]?)\d\d\1\d\d\.\w{1,10}$")  # `2026-03-02.md`
+NEAR = timedelta(days=2)  # between the same day in different time zones, at most
 DATE_LINE = re.compile(
     r"[\s>*_'#-]{0,8}(?:date|datum|fecha|data|日期|日付|opened|created|reported|eröffnet|erstellt|gemeldet|ouvert|créé|abierto|creado|aberto|criado)[*_']{0,3}\s?[:：][*_']{0,3}\s*(?P<said>.+)",
     re.IGNORECASE,
@@ -41,10 +43,17 @@ DATE_LINE = re.compile(
 
 def date_of(values: Mapping[str, Any], path: str, text: str = "") -> datetime | None:
     """Return when a note was written, from the values of its header, its path or its text; None if none of them
-    tells."""
+    tells.
+
+    The day that is the whole name of its file goes before another day in the header, which may be that of an edit.
+    """
     fields = {str(name).lower().replace("-", "_"): value for name, value in values.items()}
     dates = (in_text(fields[name].strip()) for name in FIELDS if isinstance(fields.get(name), str))
-    return next(filter(None, (*dates, in_path(path), in_lines(text), in_turns(text))), None)
+    in_header = next(filter(None, dates), None)
+    named = in_path(path) if DAY_FILE.search(path) else None
+    if named and (in_header is None or abs(in_header.replace(tzinfo=in_header.tzinfo or UTC) - named) >= NEAR):
+        return named
+    return next(filter(None, (in_header, in_path(path), in_lines(text), in_turns(text))), None)
 
 
 def in_text(text: str) -> datetime | None:

@@ -334,3 +334,22 @@ def test_a_summary_prefers_a_sentence_that_begins_with_the_name() -> None:
         "Yesterday I met Owen.",
     ]
     assert page(compiled(notes(*texts)), "Owen").card.summary == texts[1]
+
+
+def test_former_quotes_of_wrapped_lines_and_written_references_are_replaced() -> None:
+    first = "Today we had dinner at Uchi with Eric, who knows the"
+    sources = [
+        note(0, f"{first}\ncook, and with Ana, who has never been to this place,\nbut will return."),
+        note(1, "Uchi&#8217;s menu is long."),
+    ]
+    former = [
+        "- 2026-04-01: “Uchi is where Ana would go again.” [^n0]",  # a line of a person
+        "- 2026-04-02: “Uchi\\&#8217;s menu is long.” [^n1]",
+        f"- 2026-04-01: “{first}” [^n0]",
+    ]
+    assert written(sources, body="\n".join(former)).splitlines() == [
+        former[0],
+        "",
+        "- 2026-04-02: “Uchi’s menu is long.” [^n1]",
+        f"- 2026-04-01: “{first} cook, and with Ana, who has never been to this place, but will return.” [^n0]",
+    ]

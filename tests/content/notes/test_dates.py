@@ -18,7 +18,7 @@ def day(text: str) -> datetime:
     [
         ({"date": "2021-02-11T09:00:00Z"}, "post.md", "", "2021-02-11T09:00:00"),
         ({"date": "2021-02-11 09:00:00 +0100"}, "post.md", "", "2021-02-11T08:00:00"),
-        ({"title": "x", "publishDate": "2021-02-11"}, "2019-01-01.md", "", "2021-02-11"),
+        ({"title": "x", "publishDate": "2021-02-11"}, "2019-01-01-x.md", "", "2021-02-11"),
         ({"datum": "6. 9. 2023"}, "protokoll.md", "", "2023-09-06"),
         ({"Date": "January 5, 2024"}, "a.md", "", "2024-01-05"),
         ({"created": "5th Jan 2024"}, "a.md", "", "2024-01-05"),
@@ -38,6 +38,21 @@ def test_the_date_is_read_from_header_then_file_name_then_first_lines(
     values: dict[str, object], path: str, text: str, expected: str
 ) -> None:
     assert date_of(values, path, text) == day(expected)
+
+
+@pytest.mark.parametrize(
+    ("edited", "path", "expected"),
+    [
+        ("2023-01-04T02:49:32Z", "minutes/2010-07-27.md", "2010-07-27"),
+        ("2023-01-04", "20100727.md", "2010-07-27"),
+        ("2010-07-27T21:30:00-05:00", "2010-07-27.md", "2010-07-28T02:30:00"),
+        ("2010-07-28T08:00:00", "2010-07-27.md", "2010-07-28T08:00:00"),
+    ],
+)
+def test_a_file_named_by_its_day_alone_has_that_day_if_its_header_has_a_later_one(
+    edited: str, path: str, expected: str
+) -> None:
+    assert date_of({"date": edited}, path) == day(expected)
 
 
 @pytest.mark.parametrize(
