@@ -1,8 +1,8 @@
 """Checks that a quote on a page is verbatim in its source.
 
 The letters and digits of the quote are in the source in the same order. Between them the source has only white space,
-punctuation, and markup that a reader does not see: link targets and HTML tags. A character reference stands for its
-character. Inside code nothing is markup.
+punctuation, and markup that a reader does not see: targets of links, marks of footnotes, and tags. A character
+reference stands for its character. Inside code nothing is markup.
 """
 
 import re
@@ -16,6 +16,7 @@ UNSEEN = re.compile(
     r"\]\((?:[^()\n]|\([^()\n]*\))*\)"  # [text](target)
     r"|\]\[[^\[\]\n]*\]"  # [text][reference]
     r"|\[\[[^\[\]|\n]*\|"  # [[target|text]]
+    r"|\[\^[^\[\]\s]{1,60}\]"  # a footnote's mark
     r"|</?[A-Za-z][^<>\n]*>"
 )
 CODE = re.compile("(?<!`)(`+)(?!`)([^\n\r\x0b\x0c\u2028\u2029]+?)(?<!`)\\1(?!`)")  # in one line

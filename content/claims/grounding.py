@@ -25,7 +25,9 @@ WORDS_MIN = 3  # words of a sentence that claims something, without stop words
 SHARE = 0.75  # share of these words that a source must have
 OPENING = re.compile(r"^\s*(?:[-*+>]|\d+[.)])\s+(?:\d{4}-\d\d-\d\d(?: — [^:]{1,200})?:?\s*)?")
 MARKUP = re.compile(r"\[\[(?:[^][|]{0,500}\|)?([^][|]{0,500})\]\]|!?\[([^][]{0,500})\]\([^()]{0,2000}\)|[*_`~]{1,3}")
-REFERENCE = re.compile(r"(?<![\w\]!])\[([^\[\]\n]{1,300})\]\[[^\[\]\n]{0,60}\]")  # `[text][1]`
+REFERENCE = re.compile(
+    r"(?<![\w\]!])\[([^\[\]\n]{1,300})\]\[[^\[\]\n]{0,60}\]|\[\^[^\[\]\s]{1,60}\]"
+)  # `[text][1]`, `[^1]`
 WORD = re.compile(r"[^\W_]+")
 LISTED = re.compile(
     r"^\s*[-*+] (?:… \(\+\d+\)|\[\*\*.{1,600}\*\*\]\(/wiki/|(?:\[?\*\*.{1,600}\*\*\S*) ×\d+)|^\s*#|^\s*\|"

@@ -30,6 +30,7 @@ LINK = re.compile(rf"!?\[([^\[\]\n]{{0,300}})\]\((?:{NO_BRACKET}|\({NO_BRACKET}{
 REFERENCE = re.compile(
     rf"(?<![\w\]!])\[((?:[^\[\]\n]|\[[^\[\]\n{OWN}]{{1,60}}\]){{1,300}})\]\[[^\[\]\n{OWN}]{{0,60}}\](?!\()"
 )
+NOTE = re.compile(rf"\[\^[^\[\]\s{OWN}]{{1,60}}\]")  # the mark of a footnote
 CALLOUT = re.compile(r"\[![\w-]{1,20}\][+-]?")
 # Checkboxes of markdown and task keywords of outliners.
 CHECKBOX = re.compile(
@@ -79,7 +80,7 @@ def visible_text(line: str) -> str:
     if "<" in line:
         line = ANGLED.sub(_address, line)
     if "[" in line:
-        line = REFERENCE.sub(r"\1", WIKI_LINK.sub(r"\1", line))
+        line = REFERENCE.sub(r"\1", WIKI_LINK.sub(r"\1", NOTE.sub("", line)))
         line = LINK.sub(r"\1", LINK.sub(r"\1", line))  # twice: a link around an image
     text = LEADING_TAGS.sub("", " ".join(EMPHASIS.sub("", line).split()))
     return text if text.isascii() else text.translate(SHOW)

@@ -147,8 +147,8 @@ def lines(text: str) -> tuple[TextLine, ...]:
 
 
 def unjoined_lines(text: str) -> tuple[TextLine, ...]:
-    """Return the lines as former versions read them: wrapped lines apart, and character references as written."""
-    return _lines(text.replace("&", "\\&"), joins=False)
+    """Return the lines as former versions read them: wrapped lines apart, references and marks of notes as written."""
+    return _lines(text.replace("&", "\\&").replace("[^", "\\[^"), joins=False)
 
 
 def fold_text(text: str) -> str:

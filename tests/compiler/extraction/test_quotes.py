@@ -36,6 +36,7 @@ def marked(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
             ("<b>", "</b>"),
             ("[[", "]]"), ("[[Other note|", "]]"), ("[[", "|shown]]"), ("![[", "]]"), ("[", "](target)"),
             ("[", "](a(b)c \"title\")"), ("[", "](<a b>)"), ("![", "](image.png)"), ("[", "][ref]"), ("[", "][]"),
+            ("[^", "]"), ("", "[^1]"),
             ("<!--", "-->"), ("%%", "%%"), ("[", "]"), ("(", ")"), ("`", ""), ("**", ""), ("[[", ""), ("<", ">"),
         ]
     )  # fmt: skip
@@ -59,6 +60,8 @@ SOURCE = st.lists(st.tuples(LINES, PROSE).map("".join), min_size=1, max_size=5).
         ("Uchi costs \\*much\\* and \\[more\\].", "Uchi costs *much* and [more]."),
         ("Uchi&#8217;s menu isn&rsquo;t `&amp;` &lt;b&gt; &amp;c.", "Uchi’s menu isn’t &amp; <b> &c."),
         ("Uchi is &unknown; and 5 & 6; \\&amp; so on.", "Uchi is &unknown; and 5 & 6; &amp; so on."),
+        ("Uchi[^1] serves raw fish[^see-below], all day.", "Uchi serves raw fish, all day."),
+        ("Uchi writes `x[^1]` so.", "Uchi writes x[^1] so."),
         ("Uchi does [what [sic] it can][1] now.", "Uchi does what [sic] it can now."),
         ("Uchi keeps `snake_case` and **bold `*x*`** text.", "Uchi keeps snake_case and bold *x* text."),
     ],

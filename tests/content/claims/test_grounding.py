@@ -43,6 +43,7 @@ def test_a_sentence_is_supported_by_the_newest_source_that_says_so(line: str, at
         ("We had dinner\nat [Uchi](https://uchi.example), [again][1].", "We had dinner at Uchi, again.", True),
         ("Uchi&#8217;s menu isn&rsquo;t long.", "Uchi’s menu isn’t long.", True),
         ("We paid \\$20 \\*each\\*.", "We paid $20 *each*.", True),
+        ("Dinner[^1] was good.", "Dinner was good.", True),
         ("Dinner for 112 people.", "for 12 people.", False),
         ("Dinner was **not** good.", "Dinner was good.", False),
         ("Dinner was good.", "…", False),
