@@ -42,7 +42,7 @@ def test_files_become_dated_sources_that_contain_every_wanted_name() -> None:
 
 def test_unseen_wikis_have_other_kinds_and_contain_every_labelled_name() -> None:
     unseen = wikis(folder=UNSEEN)
-    assert len(unseen) == 11
+    assert len(unseen) == 16
     assert {wiki.kind for wiki in unseen}.isdisjoint(wiki.kind for wiki in wikis())
     for wiki in unseen:
         assert len(drafts(wiki)) == len(wiki.files)
