@@ -15,6 +15,7 @@ from starlette.types import Scope
 
 from lib.processes import is_alive
 from observability.trace import RequestTrace
+from resolvers.transactions.db_errors import ALL_CAUSES
 
 Kind = Literal["counter", "gauge", "histogram"]
 
@@ -258,7 +259,11 @@ class Recorder:
     """An observer that counts and times requests, their spans, and attempts at jobs."""
 
     def __init__(self, numbers: Numbers) -> None:
+        """Begin the counters of which one event is an alert at zero, without which Prometheus does not see it."""
         self.numbers, self.callers = numbers, Callers()
+        numbers.set(ERRORS, FAULT, value=0.0)
+        for cause in ALL_CAUSES:
+            numbers.set(REFUSALS, cause, value=0.0)
 
     def begin(self, trace: RequestTrace, scope: Scope) -> None:
         self.numbers.add(IN_FLIGHT)
@@ -308,7 +313,8 @@ def metric_path(path: str) -> str:
     return path if path in PATHS else "other"
 
 
-FAULTS = {"INTERNAL_SERVER_ERROR", "UNAVAILABLE"}
+FAULT = "INTERNAL_SERVER_ERROR"
+FAULTS = {FAULT, "UNAVAILABLE"}
 
 
 def outcome(trace: RequestTrace) -> str:

@@ -43,6 +43,8 @@ CAUSES = {
     "58": "files",
 }
 """The cause of an Unavailable error, by SQLSTATE or by its class (the first two characters)."""
+BUSY, OTHER = "busy", "other"
+ALL_CAUSES = sorted({*CAUSES.values(), BUSY, OTHER})
 VALUE_CLASSES = ("22", "54")  # classes: a value is invalid, or exceeds a limit
 DISK_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG, errno.EIO}  # never raised by a connection
 CONNECTION_ERRORS = (ConnectionError, TimeoutError)  # any other OSError concerns a file
@@ -122,14 +124,14 @@ def translate(error: Exception) -> CairnError | None:
 
 
 def cause_of(error: Exception) -> str:
-    """Return the cause of an Unavailable error: one of the values of CAUSES, or `busy` or `other`."""
+    """Return the cause of an Unavailable error, one of ALL_CAUSES."""
     if isinstance(error, asyncpg.PostgresError):
         state = error.sqlstate or ""
-        return CAUSES.get(state) or CAUSES.get(state[:2], "other")
+        return CAUSES.get(state) or CAUSES.get(state[:2], OTHER)
     if isinstance(error, NoAnswer | TimeoutError):
         return "timeout"
     if isinstance(error, Exhausted):
-        return "busy"
+        return BUSY
     return "files" if is_disk_error(error) else "unreachable"
 
 

@@ -74,6 +74,18 @@ async def test_requests_and_operations_are_counted_by_outcome(counting: Service,
     assert found["cairn_memory_bytes",] > 1_000_000
 
 
+async def test_counters_that_alerts_watch_are_zero_before_the_first_event(counting: Service) -> None:
+    """Prometheus counts no increase for the event with which a series begins."""
+    found = await counted(counting)
+    causes = {labels[0] for name, *labels in found if name == "cairn_database_refusals_total"}
+    assert causes == {
+        "disk_full", "files", "read_only", "unreachable", "timeout", "connections", "busy", "contention", "locked",
+        "resources", "other",
+    }  # fmt: skip
+    assert found["cairn_database_refusals_total", "disk_full"] == 0
+    assert found["cairn_errors_total", "INTERNAL_SERVER_ERROR"] == 0
+
+
 async def test_requests_that_wait_for_a_connection_are_counted(counting: Service, wiki: Wiki) -> None:
     token = counting.token(wiki.scope.tenant_id, wiki.scope.owner_id)
     await counting.ask(TITLES, token)
