@@ -343,7 +343,10 @@ async def run_claimed(connection: Connection, statement: str, job: Job, **values
 
 @dataclass(frozen=True, slots=True)
 class OpenJobs:
-    """The number of open jobs of all tenants. `oldest` is how many seconds the oldest due job has waited."""
+    """The number of open jobs of all tenants. `oldest` is how many seconds the oldest due job has waited.
+
+    A running job counts as pending once its worker has fallen silent.
+    """
 
     pending: int
     running: int
@@ -352,7 +355,7 @@ class OpenJobs:
 
 async def count_open_jobs(database: Database) -> OpenJobs:
     """Count the open jobs of all tenants: one statement for each tenant, all in one round trip."""
-    wanted = [{"tenant_id": tenant.id} for tenant in await list_tenants(database)]
+    wanted = [{"tenant_id": tenant.id, "silence": HEARTBEAT_TIMEOUT} for tenant in await list_tenants(database)]
     async with database.connection() as connection:
         rows = await connection.all_of_each(JOBS["count_open_jobs"], wanted)
     pending, running = (sum(row[name] for row in rows) for name in ("pending", "running"))

@@ -178,10 +178,19 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND status IN ('pending', 
 ORDER BY created_at, id;
 
 -- name: count_open_jobs
--- Return the number of open jobs of a tenant, and how many seconds the oldest due job has waited.
-SELECT count(*) FILTER (WHERE status = 'pending') AS pending,
-       count(*) FILTER (WHERE status = 'running') AS running,
-       max(extract(epoch FROM statement_timestamp() - run_after))
-           FILTER (WHERE status = 'pending' AND run_after <= statement_timestamp()) AS oldest
-FROM compile_jobs
-WHERE tenant_id = CAST(:tenant_id AS uuid) AND status IN ('pending', 'running');
+-- Return the number of open jobs of a tenant, and how many seconds the oldest due job has waited. A running job without
+-- heartbeats waits for another worker.
+SELECT count(*) FILTER (WHERE job.status = 'pending' OR job.is_silent) AS pending,
+       count(*) FILTER (WHERE job.status = 'running' AND NOT job.is_silent) AS running,
+       max(extract(epoch FROM statement_timestamp() - job.due_at)) FILTER (
+           WHERE job.is_silent OR (job.status = 'pending' AND job.due_at <= statement_timestamp())
+       ) AS oldest
+FROM (
+    SELECT open.status,
+           open.status = 'running'
+               AND coalesce(open.heartbeat_at < statement_timestamp() - CAST(:silence AS interval), false) AS is_silent,
+           CASE open.status WHEN 'pending' THEN open.run_after
+               ELSE open.heartbeat_at + CAST(:silence AS interval) END AS due_at
+    FROM compile_jobs AS open
+    WHERE open.tenant_id = CAST(:tenant_id AS uuid) AND open.status IN ('pending', 'running')
+) AS job;

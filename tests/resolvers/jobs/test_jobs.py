@@ -136,6 +136,17 @@ async def test_a_job_without_heartbeats_is_given_to_another_worker(wiki: Wiki) -
     await finish_job(wiki, taken_over)
 
 
+async def test_a_job_without_heartbeats_counts_as_waiting_for_another_worker(wiki: Wiki) -> None:
+    await enqueue_job(wiki)
+    assert await claim(wiki.database, "w")
+    await age_heartbeats(wiki, 9)
+    assert await queue.count_open_jobs(wiki.database) == queue.OpenJobs(pending=0, running=1, oldest=0.0)
+    await age_heartbeats(wiki, 130)
+    counted = await queue.count_open_jobs(wiki.database)
+    assert (counted.pending, counted.running) == (1, 0)
+    assert 7200 <= counted.oldest < 7260
+
+
 async def test_a_failed_job_is_retried_with_growing_pauses_up_to_a_limit(wiki: Wiki) -> None:
     job_id, waits = await enqueue_job(wiki), []
     for _ in range(queue.ATTEMPTS_MAX):
