@@ -21,6 +21,7 @@ from db.ids import new_id
 from db.scope import Actor, ActorKind, Role, Scope
 from db.sql import statements
 
+from ..auth.oauth import author_ending
 from ..auth.owners import find_owner
 from ..errors import NotFound
 from ..sources.sources import forget_source
@@ -180,11 +181,12 @@ async def erase_owner(
             if owner_id is None:
                 row = await reader.one(OWNERS["find_owner_by_slug"], slug=owner, **in_tenant)
                 owner_id = row["id"] if row else None
-            if owner_id is None or await reader.one(OWNERS["find_owner"], owner_id=owner_id, **in_tenant) is None:
+            found = await reader.one(OWNERS["find_owner"], owner_id=owner_id, **in_tenant) if owner_id else None
+            if owner_id is None or found is None:
                 raise NotFound(f"There is no owner `{owner}`. See who there is with: cairn owners list")
             if not dry_run:
                 await reader.all(ERASING["hold_owner"], owner_id=owner_id, **in_tenant)
-            names = [row["name"] for row in await reader.all(ERASING["find_names"], owner_id=owner_id, **in_tenant)]
+            names = await find_names(reader, tenant_id, owner_id, found["name"])
             steps = owner_steps(await list_tables(connection), tenant_id, owner_id, names)
             erased = await run_steps(connection, Erased("owner", tenant_id, owner_id, {}), steps, by, dry_run=dry_run)
             if folder and not dry_run:
@@ -192,6 +194,18 @@ async def erase_owner(
         if not dry_run:
             await vacuum(connection, erased)
     return erased
+
+
+async def find_names(connection: Connection, tenant_id: UUID, owner_id: UUID, owner_name: str) -> list[str]:
+    """Return the names under which an owner, its keys and its programs have written."""
+    rows = await connection.all(
+        ERASING["find_names"],
+        tenant_id=tenant_id,
+        owner_id=owner_id,
+        owner_name=owner_name,
+        program_ending=author_ending(owner_name),
+    )
+    return [row["name"] for row in rows]
 
 
 async def begin(connection: asyncpg.Connection) -> None:
@@ -243,8 +257,9 @@ async def erase_sources(database: Database, tenant: str, person: str, by: str, *
     in_tenant, names = {"tenant_id": tenant_id}, [person]
     async with database.connection() as connection:
         try:
-            owner_id = (await find_owner(database, tenant_id, person)).id
-            names = [row["name"] for row in await connection.all(ERASING["find_names"], owner_id=owner_id, **in_tenant)]
+            owner = await find_owner(database, tenant_id, person)
+            owner_id = owner.id
+            names = await find_names(connection, tenant_id, owner_id, owner.name)
         except NotFound:
             owner_id = None
         rows = await connection.all(ERASING["find_sources_of"], names=names, **in_tenant)

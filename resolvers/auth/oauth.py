@@ -139,7 +139,16 @@ async def authorize(database: Database, scope: Scope, request: AuthorizationRequ
 
 def author_of(client: Client, person: str) -> str:
     """Return the author in the history. As the subject of tokens it has only printable characters, so no joiners."""
-    return "".join(filter(str.isprintable, f"{client.name} for {person}"))[: AUTHOR.maximum]
+    return (only_printable(client.name) + author_ending(person))[: AUTHOR.maximum]
+
+
+def author_ending(person: str) -> str:
+    """Return the words with which the authors of all programs of a person end."""
+    return f" for {only_printable(person)}"
+
+
+def only_printable(text: str) -> str:
+    return "".join(filter(str.isprintable, text))
 
 
 async def find_by_code(database: Database, code: str) -> Authorization | None:

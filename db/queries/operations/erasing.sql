@@ -21,14 +21,31 @@ SELECT id FROM owners WHERE tenant_id = CAST(:tenant_id AS uuid) ORDER BY id FOR
 SELECT id FROM owners WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:owner_id AS uuid) FOR UPDATE;
 
 -- name: find_names
--- List the ids under which an owner acts: its own id, its slug, and those of its keys.
+-- List the names under which an owner acts: its id, its slug, those of its keys and of its programs. Programs whose
+-- authorization was deleted are known by what they wrote, unless another owner has the same name.
 SELECT CAST(o.id AS text) AS name FROM owners AS o
 WHERE o.tenant_id = CAST(:tenant_id AS uuid) AND o.id = CAST(:owner_id AS uuid)
 UNION ALL
 SELECT o.slug FROM owners AS o WHERE o.tenant_id = CAST(:tenant_id AS uuid) AND o.id = CAST(:owner_id AS uuid)
 UNION ALL
 SELECT CAST(k.id AS text) FROM api_keys AS k
-WHERE k.tenant_id = CAST(:tenant_id AS uuid) AND k.owner_ids[1] = CAST(:owner_id AS uuid);
+WHERE k.tenant_id = CAST(:tenant_id AS uuid) AND k.owner_ids[1] = CAST(:owner_id AS uuid)
+UNION ALL
+SELECT p.author FROM oauth_authorizations AS p
+WHERE p.tenant_id = CAST(:tenant_id AS uuid) AND p.owner_id = CAST(:owner_id AS uuid)
+UNION ALL
+SELECT written.author FROM (
+    SELECT r.author_id AS author FROM revisions AS r
+    WHERE r.tenant_id = CAST(:tenant_id AS uuid) AND r.author_kind = 'agent'
+    UNION
+    SELECT a.actor_id FROM activity AS a
+    WHERE a.tenant_id = CAST(:tenant_id AS uuid) AND a.actor_kind = 'agent'
+) AS written
+WHERE right(written.author, length(CAST(:program_ending AS text))) = CAST(:program_ending AS text)
+    AND 1 = (
+        SELECT count(*) FROM owners AS o
+        WHERE o.tenant_id = CAST(:tenant_id AS uuid) AND o.name = CAST(:owner_name AS text)
+    );
 
 -- name: find_sources_of
 -- List the sources, except forgotten ones, that these actors have added to any wiki of the tenant, by the activity log,

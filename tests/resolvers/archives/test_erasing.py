@@ -26,6 +26,7 @@ from resolvers.archives.erasing import (
 )
 from resolvers.archives.moves import tenant_tables
 from resolvers.auth.api_keys import create_api_key
+from resolvers.auth.oauth import AuthorizationRequest, Client, authorize
 from resolvers.auth.owners import Grant, grant
 from resolvers.errors import NotFound
 from resolvers.model.drafts import PageDraft
@@ -125,6 +126,39 @@ async def test_erasing_an_owner_removes_its_rows_and_ids_from_every_wiki(wiki: W
     assert row["owner_ids"] == [team.scope.owner_id]
     await check_derived_rows(team)
     await create_page(team.database, team.scope, PageDraft("topic", "After", body="After [[Boat]]."))
+
+
+@pytest.mark.parametrize("is_connected", [True, False])
+async def test_what_programs_wrote_and_added_for_an_owner_is_erased_with_the_owner(
+    wiki: Wiki, dsn: str, is_connected: bool
+) -> None:
+    """A program writes under a name that contains the owner's, also after its authorization has ended."""
+    tenant, person, team = str(wiki.scope.tenant_id), wiki.scope.owner_id, await wiki.neighbour()
+    await wiki.connection.execute("UPDATE owners SET name = 'Mara \u200dLind' WHERE id = $1", person)
+    await authorize(wiki.database, wiki.scope, authorization_request("Claude"), "Mara \u200dLind")
+    if not is_connected:
+        await wiki.connection.execute("DELETE FROM oauth_authorizations")
+    for name in ("Claude for Mara Lind", "Claude for Tamara Lind"):
+        scope = replace(team.scope, actor=Actor(ActorKind.AGENT, name))
+        await create_page(team.database, scope, PageDraft("topic", name.replace("for", "of"), body="By the team."))
+        await add_source(team.database, scope, SourceDraft("document", name, f"Added by {name}.\n"))
+    assert (await erase_sources(wiki.database, tenant, str(person), BY, dry_run=True)).counts == {"sources": 1}
+    await erase_owner(dsn, tenant, str(person), BY, dry_run=False)
+    assert sorted(row["author_id"] for row in await team.rows("revisions")) == ["Claude for Tamara Lind", "erased"]
+    assert "Claude for Mara Lind" not in {row["actor_id"] for row in await team.rows("activity")}
+
+
+async def test_programs_of_an_owner_with_the_same_name_keep_their_texts(wiki: Wiki, dsn: str) -> None:
+    tenant, namesake, team = str(wiki.scope.tenant_id), await wiki.neighbour(), await wiki.neighbour()
+    await authorize(namesake.database, namesake.scope, authorization_request("Claude"), "O")
+    scope = replace(team.scope, actor=Actor(ActorKind.AGENT, "Claude for O"))
+    await create_page(team.database, scope, PageDraft("topic", "Boat", body="By the team."))
+    await erase_owner(dsn, tenant, str(wiki.scope.owner_id), BY, dry_run=False)
+    assert [row["author_id"] for row in await team.rows("revisions")] == ["Claude for O"]
+
+
+def authorization_request(name: str) -> AuthorizationRequest:
+    return AuthorizationRequest(Client("1", name), ("wiki:write",), "https://x/mcp", "https://x/", True, "challenge")
 
 
 async def test_webhooks_of_an_erased_owner_are_deleted_or_lose_that_owner(wiki: Wiki, dsn: str) -> None:
