@@ -1,5 +1,6 @@
 -- name: lease_tokens
--- Take the owed tokens from a bucket, and then up to the wanted tokens of the rest. A new bucket is full.
+-- Take the owed tokens from a bucket, and then up to the wanted tokens of the rest. A new bucket is full. A time that is
+-- ahead by more than a statement can wait for the row is of a clock that was wrong.
 INSERT INTO throttles AS t (tenant_id, subject, tokens, leased, at)
 VALUES (
     CAST(:tenant_id AS uuid),
@@ -32,7 +33,7 @@ ON CONFLICT (tenant_id, subject) DO UPDATE SET
             t.tokens + greatest(0, excluded.at - t.at) * CAST(:per_second AS double precision)
         ) - CAST(:owed AS double precision)
     )),
-    at = greatest(excluded.at, t.at)
+    at = CASE WHEN t.at > excluded.at + 10 THEN excluded.at ELSE greatest(excluded.at, t.at) END
 RETURNING tokens, leased;
 
 -- name: forget_full

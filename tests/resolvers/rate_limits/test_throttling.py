@@ -12,7 +12,7 @@ from uuid import UUID
 import pytest
 
 from db.scope import Actor, ActorKind, Role, Scope
-from resolvers.rate_limits import Rate, Throttle, Throttled
+from resolvers.rate_limits import Lease, Rate, Throttle, Throttled
 from tests.resolvers.rate_limits import rate_limit_process
 from tests.wiki import Wiki, close_wiki, open_wiki
 
@@ -104,6 +104,18 @@ async def test_refilled_buckets_are_deleted(wiki: Wiki) -> None:
     await asyncio.gather(*throttle.forgetting)
     left = await wiki.connection.fetch("SELECT subject FROM throttles ORDER BY 1")
     assert [row["subject"] for row in left] == ["", "user:new"]
+
+
+async def test_a_bucket_refills_after_the_clock_of_postgres_was_set_back(wiki: Wiki) -> None:
+    """As when a standby whose clock is right takes over from a server whose clock was an hour ahead."""
+    rate, move = Rate(100, 1000), "UPDATE throttles SET at = at + $1"
+    throttle = Throttle(wiki.database, credential=rate, tenant=FREE, max_concurrent=0)
+    tenant_id = wiki.scope.tenant_id
+    assert await throttle.lease(tenant_id, "user:ada", rate, 1000, 0) == Lease(1000, 0)
+    await wiki.connection.execute(move, 3600.0)
+    await throttle.lease(tenant_id, "user:ada", rate, 0, 0)
+    await wiki.connection.execute(move, -2.0)
+    assert 200 <= (await throttle.lease(tenant_id, "user:ada", rate, 1000, 0)).given < 1000
 
 
 async def test_processes_together_exceed_the_limit_by_their_portions_at_most(dsn: str, wiki: Wiki) -> None:
