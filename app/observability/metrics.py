@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, MutableSequence
 from contextlib import suppress
+from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -125,7 +126,8 @@ class Series(NamedTuple):
 class Numbers:
     """The values of all series of this process, written only by this process, on its event loop.
 
-    With a folder the values are a memory-mapped file, which the other processes of the service read.
+    With a folder the values are a memory-mapped file, which the other processes of the service read. The process holds
+    a lock on its file of names.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
@@ -138,9 +140,14 @@ class Numbers:
             self.values = [0.0] * PLACES
         else:
             folder.mkdir(parents=True, exist_ok=True)
+            add_up_ended(folder)
             stem = folder / f"{os.getpid()}-{time.time_ns()}"
             self.values = map_values(stem.with_suffix(".numbers"))
-            self.names = stem.with_suffix(".names").open("ab", buffering=0)
+            unlocked = stem.with_suffix(".new")
+            self.names = unlocked.open("ab", buffering=0)
+            with suppress(OSError):  # some file systems have no locks; there no process counts as ended
+                flock(self.names, LOCK_EX | LOCK_NB)
+            unlocked.rename(stem.with_suffix(".names"))
 
     def add(self, family: Family, *labels: str, amount: float = 1.0) -> None:
         self.values[self.place_of(family, labels)] += amount
@@ -204,12 +211,70 @@ def map_values(path: Path) -> MutableSequence[float]:
     return values  # type: ignore[no-any-return]
 
 
-def read_all_series(folder: Path) -> Iterator[Series]:
+def read_all_series(folder: Path) -> list[Series]:
     """Return the series of all processes that used this folder. Gauges of processes that have ended are left out."""
-    for names in sorted(folder.glob("*.names")):
-        with suppress(FileNotFoundError):  # the service is stopping
-            lives = is_alive(int(names.stem.partition("-")[0]))
-            yield from (series for series in read_series(names) if lives or series.family.kind != "gauge")
+    while True:
+        stored = read_ended(folder)
+        moved, found = parse_ended(stored)
+        for names in sorted(folder.glob("*.names")):
+            if names.stem not in moved:
+                with suppress(FileNotFoundError):  # the service is stopping, or the process has just been moved
+                    lives = is_alive(int(names.stem.partition("-")[0]))
+                    found += (series for series in read_series(names) if lives or series.family.kind != "gauge")
+        if read_ended(folder) == stored:
+            return found
+
+
+ENDED = "ended.json"
+"""The file with the sums of ended processes, and the names of their own files, which do not count any more."""
+
+
+def add_up_ended(folder: Path) -> None:
+    """Move the counts of processes that have ended into one file, so that replaced processes leave no files behind."""
+    with suppress(OSError), (folder / "moving").open("wb") as lock:
+        flock(lock, LOCK_EX | LOCK_NB)  # raises OSError while another process does this
+        moved, found = parse_ended(read_ended(folder))
+        ended = [names for names in folder.glob("*.names") if has_ended(names)]
+        if not ended:
+            return
+        sums = {(series.family.name, series.labels): series.values for series in found}
+        for names in ended:
+            for series in read_series(names) if names.stem not in moved else ():
+                if series.family.kind != "gauge":
+                    key = (series.family.name, series.labels)
+                    before = sums.get(key) or [0.0] * len(series.values)
+                    sums[key] = [a + b for a, b in zip(before, series.values, strict=True)]
+        series_of_ended = [[name, labels, values] for (name, labels), values in sums.items()]
+        draft = folder / f"{ENDED}.draft"
+        draft.write_bytes(orjson.dumps({"processes": [names.stem for names in ended], "series": series_of_ended}))
+        draft.replace(folder / ENDED)
+        for names in ended:
+            names.with_suffix(".numbers").unlink(missing_ok=True)
+            names.unlink()
+
+
+def has_ended(names: Path) -> bool:
+    """Return whether no process holds the lock on its file of names any more."""
+    with suppress(OSError), names.open("rb") as file:
+        flock(file, LOCK_EX | LOCK_NB)
+        return True
+    return False
+
+
+def read_ended(folder: Path) -> bytes:
+    with suppress(FileNotFoundError):
+        return (folder / ENDED).read_bytes()
+    return b""
+
+
+def parse_ended(stored: bytes) -> tuple[set[str], list[Series]]:
+    """Return the names of the files whose counts were moved, and the sums of these counts."""
+    if not stored:
+        return set(), []
+    found = orjson.loads(stored)
+    return {*found["processes"]}, [
+        Series(BY_NAME[name], tuple(labels), values) for name, labels, values in found["series"]
+    ]
 
 
 def read_series(names: Path) -> Iterator[Series]:

@@ -198,6 +198,48 @@ def test_counts_of_running_and_dead_processes_are_added(tmp_path: Path, request:
     assert found["cairn_sql_seconds_sum",] == pytest.approx(99.208)
 
 
+def test_counts_of_ended_processes_are_kept_in_one_file(tmp_path: Path) -> None:
+    """A service whose processes are replaced every day would otherwise read thousands of files for each answer."""
+    running = Numbers(tmp_path)
+    running.add(metrics.REQUESTS, "/graphql", "200", amount=1)
+    for seconds in (0.004, 0.2, 99):
+        replaced = Numbers(tmp_path)
+        replaced.add(metrics.REQUESTS, "/graphql", "200", amount=10)
+        replaced.set(metrics.WAITING, "reads", value=9)
+        replaced.observe(metrics.SQL_SECONDS, seconds=seconds)
+        replaced.close()
+    last = Numbers(tmp_path)
+    assert len([*tmp_path.glob("*.names")]) == len([*tmp_path.glob("*.numbers")]) == 2
+    last.add(metrics.REQUESTS, "/graphql", "200", amount=100)
+    found = samples(exposition(read_all_series(tmp_path)).decode())
+    assert found["cairn_requests_total", "/graphql", "200"] == 131
+    assert found["cairn_sql_seconds_count",] == 3
+    assert found["cairn_sql_seconds_sum",] == pytest.approx(99.204)
+    assert ("cairn_pool_waiting", "reads") not in found
+    running.close()
+    last.close()
+
+
+def test_counts_are_complete_while_those_of_ended_processes_are_moved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A counter that fell and rose again would look to Prometheus like a restart."""
+    for _ in range(2):
+        numbers = Numbers(tmp_path)
+        numbers.add(metrics.REQUESTS, "/graphql", "200", amount=10)
+        numbers.close()
+    read = metrics.read_series
+
+    def read_after_move(names: Path) -> Iterator[metrics.Series]:
+        monkeypatch.setattr(metrics, "read_series", read)
+        Numbers(tmp_path).close()
+        return read(names)
+
+    monkeypatch.setattr(metrics, "read_series", read_after_move)
+    found = samples(exposition(read_all_series(tmp_path)).decode())
+    assert found["cairn_requests_total", "/graphql", "200"] == 20
+
+
 @pytest.mark.parametrize("in_a_file", [True, False])
 def test_series_beyond_the_capacity_do_not_change_existing_series(tmp_path: Path, in_a_file: bool) -> None:
     numbers = Numbers(tmp_path if in_a_file else None)
