@@ -110,8 +110,8 @@ class Guard:
         self.source_ids, self.page_ids, self.metrics = source_ids, page_ids, metrics
 
     def drop(self, reason: str, what: object) -> None:
-        """Log and count a rejected proposal."""
-        log.info("Dropped from a plan (%s): %.200s", reason, what)
+        """Count a rejected proposal, and log it for debugging, because it may be a text of a source."""
+        log.debug("Dropped from a plan (%s): %.200s", reason, what)
         self.metrics.drop(reason)
 
     def new_pages(self, plan: Plan) -> list[NamedProposal]:

@@ -1,12 +1,13 @@
 """A compile makes and updates pages from sources."""
 
+import logging
 from dataclasses import replace
 
 import pytest
 
 from compiler.compiler import Caps
 from compiler.jobs.worker import work_once
-from compiler.planner import Plan
+from compiler.planner import HeldName, LinkProposal, NewPage, PageName, PageUpdate, Plan, SectionProposal
 from content.names import normalise
 from db.ids import new_id
 from resolvers.errors import BadInput
@@ -151,8 +152,6 @@ async def test_titles_in_bold_become_links_and_links_to_nowhere_become_text(wiki
 
 
 async def test_invalid_parts_of_a_plan_are_dropped_and_counted(wiki: Wiki) -> None:
-    from compiler.planner import HeldName, LinkProposal, NewPage, PageName, PageUpdate, SectionProposal
-
     (source_id,) = await retain_texts(wiki, "page entity Momofuku\nFood.")
     unknown_id = new_id()
     foreign_id = await (await wiki.neighbour()).add_source()
@@ -190,6 +189,18 @@ async def test_invalid_parts_of_a_plan_are_dropped_and_counted(wiki: Wiki) -> No
     assert dropped["unknown_source"] == 4
     assert dropped["bad_link"] == 2
     assert dropped["bad_alias"] == 1
+
+
+@pytest.mark.parametrize("level", [logging.INFO, logging.DEBUG])
+async def test_dropped_texts_are_logged_only_for_debugging(
+    wiki: Wiki, caplog: pytest.LogCaptureFixture, level: int
+) -> None:
+    caplog.set_level(level)
+    (source_id,) = await retain_texts(wiki, "page entity Momofuku\nFood.")
+    page = NewPage("entity", "Toronto", (SectionProposal("overview", (source_id,)),), summary="The zylophon is red.\0")
+    (job,) = await compile_all(wiki, scripted_compiler(ScriptedPlanner(Plan((page,)))))
+    assert job["metrics"]["dropped"]["bad_summary"] == 1
+    assert ("zylophon" in caplog.text) == (level == logging.DEBUG)
 
 
 async def test_a_mention_counts_once_per_source_and_can_be_promoted(wiki: Wiki) -> None:
