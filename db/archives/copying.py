@@ -56,17 +56,27 @@ async def copy_out(
     arguments: Sequence[Any] = (),
     moved: Callable[[int], None] = lambda _: None,
 ) -> Contents:
-    """Write the rows of a table to the sink, if there is one, and return their count and checksum."""
-    counted = Counted()
+    """Write the rows of a table to the sink, if there is one, and return their count and checksum.
+
+    An error of the sink is raised after the last row, because asyncpg waits for ever if it gets one with that row.
+    """
+    counted, failed = Counted(), list[OSError]()
 
     async def take(piece: bytes) -> None:
+        if failed:
+            return
         counted.add(piece)
-        if sink is not None:
-            sink.write(piece)
-        moved(counted.bytes)
+        try:
+            if sink is not None:
+                sink.write(piece)
+            moved(counted.bytes)
+        except OSError as error:
+            failed.append(error)
 
     names = list(columns or table.columns)
     await connection.copy_from_query(table.select(names, where), *arguments, output=take)
+    if failed:
+        raise failed[0]
     return counted.contents(names)
 
 

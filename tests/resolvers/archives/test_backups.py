@@ -14,7 +14,7 @@ import orjson
 import pytest
 
 from db.archives.catalogue import list_tables
-from db.archives.copying import connect
+from db.archives.copying import connect, copy_out, snapshot
 from db.archives.folder import MANIFEST, SUMS, Archive, ArchiveBroken, ArchiveRefused
 from db.database import Database
 from db.migrate import migrate, pending
@@ -32,6 +32,7 @@ from tests.recording_database import STATEMENT_TIMEOUT
 from tests.resolvers.archives.filled_tenant import FILE, fill_tenant, fill_wiki, filled_files
 from tests.wiki import Wiki, check_derived_rows, close_wiki, open_wiki
 
+FULL = Path("/dev/full")
 SECRET = b"a secret that signs tokens"
 FORGET_RESTORE = "DELETE FROM audit_events WHERE action = 'backup.restored'"
 """A restore is recorded as an event that the backup does not have."""
@@ -263,6 +264,21 @@ async def test_a_backup_requires_a_new_folder_and_a_migrated_database(dsn: str, 
     with pytest.raises(NotFound, match="cairn migrate"):
         await back_up(empty_dsn, tmp_path / "new", None, ignore_progress)
     assert [path.name for path in tmp_path.iterdir()] == ["there"]
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("rows", [1, 5_000])
+async def test_a_copy_to_a_full_disk_ends_with_an_error(dsn: str, rows: int) -> None:
+    """The disk fills up with the last piece of a table, or with an earlier one."""
+    filled = f"SELECT n, repeat('x', 500) AS text FROM generate_series(1, {rows}) AS n"
+    async with connect(dsn, "test") as connection:
+        await connection.execute(f"CREATE TABLE notes AS {filled}")
+        async with snapshot(connection) as tables:
+            (table,) = [table for table in tables if table.name == "notes"]
+            with FULL.open("wb", buffering=0) as full, pytest.raises(OSError, match="No space left"):
+                async with asyncio.timeout(20):
+                    await copy_out(connection, table, full)
+            assert await connection.fetchval("SELECT count(*) FROM notes") == rows
 
 
 async def test_a_killed_backup_or_restore_leaves_no_partial_result(
