@@ -1,6 +1,5 @@
 """wiki_remember stores a source, wiki_stub creates a stub page, and wiki_ingest stores a file and creates its page."""
 
-from datetime import datetime
 from hashlib import sha256
 from typing import Annotated, Any
 from uuid import UUID
@@ -17,6 +16,7 @@ from resolvers.pages.stubs import stub_draft, write_stub
 from resolvers.sources.retain import retain_source
 from resolvers.sources.sources import Citation, SavedSource, SourceDraft, cite_source
 
+from ..moments import Moment
 from .caller import Caller
 from .output_limit import fence, paragraphs
 from .pages import PageLookup, PageName, PageType, find_page, page_type
@@ -45,7 +45,7 @@ class RememberInput(ToolInput):
         "Pages are compiled from these.",
         examples=[{"place": "Barton Springs", "city": "Austin", "person": ["Mara"], "tags": ["swimming"]}],
     )
-    captured_at: datetime | None = Field(None, description="Capture time; defaults to now.")
+    captured_at: Moment | None = Field(None, description="Capture time; defaults to now.")
     page: PageName | None = Field(None, description="Page that cites it. Give its section too.")
     section: str = Field("overview", max_length=SLUG.maximum, description="Slug of the section that cites it.")
 
@@ -178,7 +178,7 @@ class IngestInput(ToolInput):
     )
     media_type: str | None = Field(None, description="Such as text/html; detected by default.")
     title: str | None = Field(None, max_length=SOURCE_TITLE.maximum)
-    captured_at: datetime | None = Field(None, description="Time at which the source was captured.")
+    captured_at: Moment | None = Field(None, description="Time at which the source was captured.")
 
 
 class FlaggedSentence(BaseModel):

@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 
 from content.limits import TAG, TITLE
 
+from ..moments import Moment
 from .caller import Caller
 from .output_limit import CHARS, Cursor, Limit, MaxChars, Words, lines, next_hint, paragraphs
 from .pages import Edges, PageLine, PageType, fit_rows, format_line, format_page_name, line_of, types_of
@@ -188,7 +189,7 @@ class ListInput(ToolInput):
     type: PageType | None = None
     tag: str | None = Field(None, max_length=TAG.maximum, description="Only pages with this tag.")
     title_prefix: str | None = Field(None, max_length=TITLE.maximum, description="Start of the title.")
-    updated_since: datetime | None = Field(None, description="Only pages changed at or after this time.")
+    updated_since: Moment | None = Field(None, description="Only pages changed at or after this time.")
     order_by: Literal["title", "updated", "created", "hubness"] = Field(
         "title", description="Order: title, or last changed, last created or most central first."
     )

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, model_validator
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
 
 from content.limits import (
     BODY,
@@ -15,6 +15,8 @@ from content.limits import (
 )
 from resolvers.sources.retain import BATCH_MAX
 from schema.enums import WikiConfidence, WikiPageStatus, WikiPageType, WikiSensitivity, WikiSourceKind
+
+from ..moments import Moment
 
 VERSION_MAX = 2**31 - 1
 MEMBERS_MAX = 50  # of an object in a request body
@@ -152,21 +154,11 @@ class Page(PageItem):
 ONE, MANY = "one", "many"
 
 
-def check_is_text(value: object) -> object:
-    """Return the text of a time. Raise ValueError for a number, which pydantic would accept, also in quotes."""
-    try:
-        datetime.fromisoformat(value)  # type: ignore[arg-type]  # raises TypeError for other values
-    except (TypeError, ValueError):
-        raise ValueError("must be a text like 2026-11-20T10:00:00Z") from None
-    return value
-
-
 def one_or_many(value: Any) -> str:
     return MANY if isinstance(value, list) else ONE
 
 
 SourceKind = Annotated[WikiSourceKind, Field(strict=False)]
-Moment = Annotated[datetime, BeforeValidator(check_is_text), Field(strict=False)]
 
 
 class NewSource(RequestModel):

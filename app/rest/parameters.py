@@ -7,8 +7,8 @@ from fastapi import Depends, Path, Query
 from content.limits import SLUG
 from schema.enums import WikiPageType
 
+from ..moments import Moment
 from .endpoint import Call, call_of
-from .models import Moment
 from .problems import PROBLEM
 
 Caller = Annotated[Call, Depends(call_of)]

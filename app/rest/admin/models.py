@@ -12,7 +12,8 @@ from resolvers.auth.owners import ENGLISH
 from resolvers.proposals.gate import RULES_MAX, Policy, PolicyRule, WriterRole
 from schema.enums import WikiOwnerKind, WikiPageType, WikiRole, WikiWriterRole
 
-from ..models import Listed, Moment, RequestModel, ResponseModel
+from ...moments import Moment
+from ..models import Listed, RequestModel, ResponseModel
 
 TTL_MAX = 86_400  # seconds
 NewSlug = Annotated[str, Field(min_length=1, max_length=SLUG.maximum, examples=["acme"])]

@@ -7,9 +7,10 @@ from uuid import UUID
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
+from ...moments import Moment
 from .. import responses
 from ..endpoint import WikiRoute
-from ..models import Listed, Moment, PageItem, ResponseModel
+from ..models import Listed, PageItem, ResponseModel
 from ..operations import read
 from ..parameters import Caller, Cursor, Limit, read_responses
 from ..responses import answer

@@ -20,9 +20,10 @@ from resolvers.pages.transferring import transfer_page
 from resolvers.proposals.gate import ReviewRequired
 from resolvers.validation import UNSET
 
+from ...moments import Moment
 from .. import responses
 from ..endpoint import WikiRoute
-from ..models import VERSION_MAX, EditSummary, ExpectedVersion, Links, Moment, Page, RequestModel, SourceKind, Text
+from ..models import VERSION_MAX, EditSummary, ExpectedVersion, Links, Page, RequestModel, SourceKind, Text
 from ..operations import find_type, read_page_data, write
 from ..parameters import (
     BODY_STATUSES,

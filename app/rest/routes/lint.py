@@ -14,6 +14,7 @@ from resolvers.knowledge.lint_reports import mute_finding, report_lint, unmute_f
 from resolvers.model.lookup import locate_slug
 from schema.enums import WikiPageType
 
+from ...moments import Moment
 from .. import responses
 from ..endpoint import Call, WikiRoute
 from ..models import Listed, RequestModel, ResponseModel
@@ -105,9 +106,9 @@ class NewLintMute(LintSubject):
     reason: Annotated[
         str, Field(min_length=1, max_length=REASON.maximum, description="Reason why the finding is not a problem.")
     ]
-    until: Annotated[
-        datetime | None, Field(strict=False, description="Time until which the finding is muted. Null for forever.")
-    ] = None
+    until: Annotated[Moment | None, Field(description="Time until which the finding is muted. Null for forever.")] = (
+        None
+    )
 
 
 class LintChange(ResponseModel):

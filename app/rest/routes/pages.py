@@ -19,6 +19,7 @@ from resolvers.sources.compile_requests import rebuild_page
 from resolvers.transactions.transaction import NO_PAGE
 from schema.enums import WikiConfidence, WikiPageOrder, WikiPageStatus, WikiPageType, WikiSensitivity
 
+from ...moments import Moment
 from .. import responses
 from ..endpoint import Call, WikiRoute
 from ..models import (
@@ -26,7 +27,6 @@ from ..models import (
     EditSummary,
     ExpectedVersion,
     Listed,
-    Moment,
     Page,
     PageItem,
     RequestModel,

@@ -23,9 +23,10 @@ from resolvers.proposals.gate import EVIDENCE_MAX, Significance
 from resolvers.validation import UNSET
 from schema.enums import WikiPageType, WikiProposalStatus
 
+from ...moments import Moment
 from .. import responses
 from ..endpoint import Call, WikiRoute
-from ..models import VERSION_MAX, Listed, Moment, PageName, RequestModel, ResponseModel, Text
+from ..models import VERSION_MAX, Listed, PageName, RequestModel, ResponseModel, Text
 from ..operations import read, write
 from ..parameters import BODY_STATUSES, Caller, Cursor, Limit, problem_responses, read_responses
 from ..responses import Row, answer, answer_write

@@ -1,7 +1,6 @@
 """The paths of sources: they are listed, searched, read, added, ingested and forgotten; and files of the wiki."""
 
 from base64 import b64encode
-from datetime import datetime
 from typing import Annotated, Any
 from urllib.parse import quote, unquote
 from uuid import UUID
@@ -23,6 +22,7 @@ from resolvers.sources.sources import NO_SOURCE, SourceDraft, SourceForgotten, f
 from schema.enums import WikiPageType, WikiSourceKind
 
 from ...http.request import header, parse_in_thread
+from ...moments import Moment
 from .. import responses
 from ..endpoint import BulkRoute, Call, WikiRoute
 from ..models import ForgetResult, NewSource, NewSources, PassageHits, ResponseModel, RetainResults, Source, Sources
@@ -76,10 +76,8 @@ async def search_sources(
     q: Annotated[str, Query(description='Search query: words, "a phrase", -word. Dates prefer sources of that time.')],
     kinds: Kinds = None,
     refs: Annotated[list[str] | None, Query(alias="ref", max_length=100, description="Refs of the sources.")] = None,
-    captured_after: Annotated[
-        datetime | None, Query(description="Only sources captured at or after this time.")
-    ] = None,
-    captured_before: Annotated[datetime | None, Query(description="Only sources captured before this time.")] = None,
+    captured_after: Annotated[Moment | None, Query(description="Only sources captured at or after this time.")] = None,
+    captured_before: Annotated[Moment | None, Query(description="Only sources captured before this time.")] = None,
     limit: Annotated[int, Query(ge=1, le=50)] = 20,
     cursor: Cursor = None,
 ) -> Response:
@@ -120,7 +118,7 @@ async def ingest(
     title: Annotated[
         str | None, Query(max_length=SOURCE_TITLE.maximum, description="Title. Defaults to the title of the file.")
     ] = None,
-    captured_at: Annotated[datetime | None, Query(description="Time at which the source was captured.")] = None,
+    captured_at: Annotated[Moment | None, Query(description="Time at which the source was captured.")] = None,
 ) -> Response:
     """Store a file, add its text as a source, and create or propose a page from it."""
     kind = header(call.request.scope, b"content-type")

@@ -81,7 +81,7 @@ async def test_a_source_for_an_unknown_section_is_not_stored(mcp_agent: Agent, w
 
 
 async def test_an_invalid_argument_is_reported_with_its_name(mcp_agent: Agent) -> None:
-    for argument, wrong in (("kind", "rumour"), ("captured_at", "yesterday")):
+    for argument, wrong in (("kind", "rumour"), ("captured_at", "yesterday"), ("captured_at", 1700000000)):
         _, text = await mcp_agent.expect_error("wiki_remember", content="Cold.", **{argument: wrong})
         assert text.startswith(f"BAD_USER_INPUT: {argument}: ")
 

@@ -362,9 +362,18 @@ async def test_head_is_get_without_a_body(service: Service, token: str, rest: Re
 async def test_a_timestamp_must_be_an_iso_date(rest: RestClient) -> None:
     source = {"kind": "document", "ref": "r", "content": "c"}
     for moment in ("0000", "1700000000", 1700000000, "yesterday"):
-        answer = await rest.post("/sources", source | {"captured_at": moment})
-        assert (*status_and_code(answer), answer.json()["field"]) == (422, "BAD_USER_INPUT", "captured_at")
+        mute = {"check": "orphan", "name": "a", "reason": "b", "until": moment}
+        for field, answer in (
+            ("captured_at", await rest.post("/sources", source | {"captured_at": moment})),
+            ("until", await rest.post("/lint/mute", mute)),
+            ("captured_after", await rest.get("/search/sources", params={"q": "c", "captured_after": moment})),
+            ("captured_before", await rest.get("/search/sources", params={"q": "c", "captured_before": moment})),
+            ("captured_at", await rest.post("/ingest", params={"category": "topic", "captured_at": moment})),
+        ):
+            assert (*status_and_code(answer), answer.json()["field"]) == (422, "BAD_USER_INPUT", field)
     assert (await rest.post("/sources", source | {"captured_at": "2026-11-20T10:00:00+01:00"})).status_code == 201
+    digits = await rest.post("/sources", source | {"ref": "s", "captured_at": "20261120"})
+    assert digits.json()["captured_at"] == "2026-11-20T00:00:00.000000Z"
 
 
 async def test_an_invalid_if_match_header_fails_the_precondition(rest: RestClient) -> None:
