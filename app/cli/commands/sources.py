@@ -11,7 +11,7 @@ from ..options import AsJson, Owner, Tenant, TextCommand, parse_time
 from ..output import print_json, print_table, say
 from .history import wiki_app
 from .jobs import Wait, run_open_jobs, say_batch, sum_jobs
-from .pages import After, Limit, parse_page_type, read_wiki, run_query, say_next_page
+from .pages import After, Limit, format_page_name, parse_page_type, read_wiki, run_query, say_next_page
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -290,14 +290,13 @@ def ingest(
     from db.scope import Role
     from resolvers.ingest.ingest import IngestDraft, ingest_source
 
-    from ..session import find_wiki, run_in_session
+    from ..session import find_wiki, read_stored, run_in_session
 
     is_url = place.startswith(("http://", "https://"))
     if text and not is_url:
         raise typer.BadParameter("it is the saved file of a URL, and PATH is a file itself", param_hint="--text")
-    data = file_bytes(text if is_url else Path(place))
     draft = IngestDraft(
-        data,
+        file_bytes(text if is_url else Path(place)),
         category,
         address=address or (place if is_url else Path(place).as_posix()),
         media_type=media_type,
@@ -306,13 +305,16 @@ def ingest(
     )
 
     async def work(database: "Database") -> dict[str, Any]:
-        scope = (await find_wiki(database, tenant, owner)).scope(Role.MEMBER)
-        result = await ingest_source(database, scope, draft)
+        wiki = await find_wiki(database, tenant, owner)
+        result = await ingest_source(database, wiki.scope(Role.MEMBER), draft)
+        which = {"id": str(result.page_id)}
+        page = result.page_id and (await read_stored(database, wiki, "created", which, role=Role.MEMBER))["node"]
         return {
             "sourceId": result.source_id,
             "version": result.version,
             "created": result.created,
             "pageId": result.page_id,
+            "page": page and format_page_name(page),
             "proposalId": result.proposal_id,
             "flags": [flag._asdict() for flag in result.flags],
         }
@@ -327,6 +329,8 @@ def ingest(
     )
     if result["proposalId"]:
         say(f"Its page is the proposal {result['proposalId']}, which waits for review.")
+    elif result["page"]:
+        say(f"Its page is {result['page']}.")
     for flag in result["flags"]:
         say(f"Line {flag['line']} has instructions for agents: {flag['text']}")
 
@@ -392,6 +396,5 @@ def original(
 def add_to(parent: typer.Typer) -> None:
     add_sources(parent)
     add_retaining(parent)
-    wiki_app.command(
-        "ingest", epilog="Example: cairn wiki ingest kiln.pdf --category reference --tenant acme --owner mara"
-    )(ingest)
+    place = "--tenant acme --owner mara"
+    wiki_app.command("ingest", epilog=f"Example: cairn wiki ingest kiln.pdf --category reference {place}")(ingest)

@@ -61,6 +61,8 @@ def test_each_source_that_cannot_be_stored_is_reported(run_scripted: RunCommand,
 def test_retain_queues_no_job_if_automatic_compiling_is_off(run_scripted: RunCommand, notes: Path) -> None:
     assert run_scripted("tenants", "compile", "acme", "--off").code == 0
     assert json.loads(run_scripted("retain", str(notes), *MARA, "--json").out)["jobId"] is None
+    on = json.loads(run_scripted("tenants", "compile", "acme", "--json").out)
+    assert (on["slug"], on["automatic"]) == ("acme", True)
 
 
 def test_an_unknown_planner_is_named_in_the_error(run_scripted: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:

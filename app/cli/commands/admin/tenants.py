@@ -56,18 +56,23 @@ def set_automatic_compiling(
     on: Annotated[
         bool, typer.Option("--on/--off", help="Compile new sources automatically, or only on request of an admin.")
     ] = True,
+    as_json: AsJson = False,
 ) -> None:
     """Turn automatic compiling of new sources on or off for a tenant."""
     from resolvers.tenants.tenants import find_tenant, set_compiling
 
     from ...session import run_in_session
 
-    async def work(database: "Database") -> None:
+    async def work(database: "Database") -> "Tenant":
         tenant = await find_tenant(database, slug)
         await set_compiling(database, tenant.id, on)
+        return tenant
 
-    run_in_session(work)
-    say(f"New sources of {slug} are compiled {'automatically' if on else 'only when an admin asks for it'}.")
+    tenant = run_in_session(work)
+    if as_json:
+        print_json(tenant_to_dict(tenant) | {"automatic": on})
+    else:
+        say(f"New sources of {slug} are compiled {'automatically' if on else 'only when an admin asks for it'}.")
 
 
 def tenant_to_dict(tenant: "Tenant") -> dict[str, Any]:
