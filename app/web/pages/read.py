@@ -21,10 +21,11 @@ RING_SIZE = 16  # pages on a ring of a drawing
 
 async def read_page(visit: Visit) -> Response:
     """Show a page, or redirect from a former slug or from a page that was merged into another one."""
-    found = await visit.query("read", "Read", **page_variables(visit))
+    variables = page_variables(visit) | {"children": visit.parameter("children") or None}
+    found = await visit.query("read", "Read", **variables)
     page = require_page(found["page"])
     if page["sectionCount"] > len(page["sections"]):
-        found = await visit.query("read", "Read", **page_variables(visit), sections=SECTIONS_MAX)
+        found = await visit.query("read", "Read", **variables, sections=SECTIONS_MAX)
         page = require_page(found["page"])
     if page["mergedInto"] or page["redirectedFrom"]:
         return redirect_to_page(visit, page["mergedInto"] or page)

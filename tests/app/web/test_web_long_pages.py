@@ -12,6 +12,7 @@ from tests.app.clients.web_client import add_page
 from tests.app.service import Service
 from tests.wiki import Wiki
 
+CHILDREN = re.compile(r'id="page-children">(.*?)</section>', re.DOTALL)
 HEADING = re.compile(r'<h2 id="day_(\d+)">')
 
 
@@ -33,3 +34,17 @@ async def test_a_long_page_has_all_its_sections_or_says_how_many_are_left_out(
         assert (left_out in html.unescape(page.text)) is (shown < days)
     assert read.text.count(f'href="{path}.md"') == (3 if shown < days else 2)
     assert (await browser.get(f"{path}.json")).json()["sectionCount"] == days
+
+
+async def test_all_child_pages_are_reachable(browser: httpx.AsyncClient, wiki: Wiki, owner: str) -> None:
+    slug = await add_page(wiki, "Travel", "Far.")
+    parent = (await wiki.row("pages", slug=slug))["id"]
+    for number in range(53):
+        await add_page(wiki, f"Trip {number:02}", "Rain.", parent_id=parent)
+    first = await browser.get(f"/wiki/{owner}/topic/{slug}")
+    rest = await browser.get(
+        html.unescape(re.findall(r'<a [^>]*href="([^"]*#page-children)" rel="next"', first.text)[0])
+    )
+    listed = [re.findall(r">Trip (\d+)</a>", CHILDREN.findall(page.text)[0]) for page in (first, rest)]
+    assert [number for part in listed for number in part] == [f"{number:02}" for number in range(53)]
+    assert "#page-children" not in rest.text
