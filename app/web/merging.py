@@ -1,5 +1,6 @@
 """Merges an edit of the reader's form with a page that has changed since the form was opened."""
 
+import re
 from typing import Any
 
 from content.edits.merging import merge_tags, merge_texts
@@ -7,6 +8,7 @@ from content.markdown.sections import parse
 
 EDITED = ("body", "heading", "heading_before", "summary", "summary_before", "tags", "tags_before", "edit_summary")
 """The fields of the form. Those that end in `before` have the values with which the form was opened."""
+TAG = re.compile(r'\s*(?:"((?:[^"]|"")*)"\s*|([^,]*))(?:,|$)')
 
 
 def merge_edit(page: dict[str, Any], section: str, fields: dict[str, str]) -> tuple[dict[str, str], bool]:
@@ -55,7 +57,7 @@ def merge_fields(page: dict[str, Any], fields: dict[str, str]) -> dict[str, str]
         now["heading"] = page["section"]["heading"]
     was, mine = tags_of(fields["tags_before"]), tags_of(fields["tags"])
     tags = merge_tags(was, mine, page["tags"])
-    merged = {"tags": ", ".join(tags), "tags_before": ", ".join(page["tags"]), "heading_before": ""}
+    merged = {"tags": format_tags(tags), "tags_before": format_tags(page["tags"]), "heading_before": ""}
     for name, value in now.items():
         merged |= {name: value if fields[name] == fields[f"{name}_before"] else fields[name], f"{name}_before": value}
     return merged
@@ -67,5 +69,11 @@ def one_line(summary: str | None) -> str:
 
 
 def tags_of(text: str) -> list[str]:
-    """Return the tags of a field in which they are separated by commas."""
-    return [tag for part in text.split(",") if (tag := part.strip().removeprefix("#"))]
+    """Return the tags of a field in which they are separated by commas. A tag in quotes is read as it is."""
+    parts = (quoted.replace('""', '"') or plain.strip().removeprefix("#") for quoted, plain in TAG.findall(text))
+    return list(filter(None, parts))
+
+
+def format_tags(tags: list[str]) -> str:
+    """Return the text of the field with these tags. Those that would be read differently are in quotes."""
+    return ", ".join('"' + tag.replace('"', '""') + '"' if tags_of(tag) != [tag] else tag for tag in tags)

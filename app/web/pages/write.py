@@ -15,7 +15,7 @@ from resolvers.errors import BadInput, Conflict, Forbidden
 from resolvers.ingest.ingest import text_of as text_of_file
 
 from ..endpoint import Visit
-from ..merging import EDITED, conflicting_summary, merge_edit, merge_fields, one_line, tags_of
+from ..merging import EDITED, conflicting_summary, format_tags, merge_edit, merge_fields, one_line, tags_of
 from ..paths import path_to, redirect
 from ..prose import safe_html
 from .files import find_files
@@ -97,7 +97,7 @@ async def edit_page(visit: Visit) -> Response:
         raise Conflict("The page no longer has this section. Edit the whole page, or look at its history.")
     body = page["section"]["bodyMd"] if section else page["bodyMd"]
     heading = page["section"]["heading"] if section else ""
-    summary, tags = one_line(page["summary"]), ", ".join(page["tags"])
+    summary, tags = one_line(page["summary"]), format_tags(page["tags"])
     fields = {
         "version": page["version"],
         "body": body,

@@ -1,5 +1,6 @@
 """Writing in the reader's forms: concurrent edits are merged or shown as conflicts, and versions are restored."""
 
+import html
 import re
 
 import httpx
@@ -124,6 +125,20 @@ async def test_edits_of_tags_are_merged_and_edits_of_the_summary_conflict(
     assert (await browser.post(f"/edit/{path}", data=resolved, headers=SAME_ORIGIN)).status_code == 303
     page = (await browser.get(f"/wiki/{path}.json")).json()
     assert (page["tags"], page["summary"]) == (["city", "theirs", "mine", "last"], "Both.")
+
+
+async def test_tags_with_commas_stay_whole(browser: httpx.AsyncClient, wiki: Wiki, owner: str) -> None:
+    tags = ["Austin, Texas", '"quoted" one', "plain", 'the "Mill"']
+    path = f"{owner}/topic/{await add_page(wiki, 'Austin', WATER, tags=tags)}"
+    form = await browser.get(f"/edit/{path}")
+    shown = html.unescape(re.findall(r'name="tags" value="([^"]*)"', form.text)[0])
+    opened = {name: html.unescape(value) for name, value in form_of(form).items()} | {"body": WATER, "summary": ""}
+    for added in ("river", "stone"):  # the second form is older than the first edit, and merged with it
+        changed = await browser.post(
+            f"/edit/{path}", data=opened | {"tags": f'{shown}, {added}, "'}, headers=SAME_ORIGIN
+        )
+        assert changed.status_code == 303
+    assert (await browser.get(f"/wiki/{path}.json")).json()["tags"] == [*tags, "river", '"', "stone"]
 
 
 @pytest.mark.parametrize("renames_first", [False, True])
