@@ -199,11 +199,11 @@ class Vault:
         return [] if cut or known.intersection(slugs(named)) else named
 
     def store_record(self, path: str, record: bytes) -> None:
-        """Store the line that an export has recorded beside a file."""
-        self.temp.put(NAMES["add_told"], path=path, record=record)
+        """Store the line that an export has recorded beside a file. Some disks have decomposed letters in its path."""
+        self.temp.put(NAMES["add_told"], path=normalize("NFC", path), record=record)
 
     def record(self, path: str) -> bytes | None:
-        found = self.temp.first(NAMES["find_told"], path=path)
+        found = self.temp.first(NAMES["find_told"], path=normalize("NFC", path))
         return found[0] if found else None
 
 

@@ -5,6 +5,7 @@ import re
 from itertools import chain, count
 
 from content.markdown.attachments import media_type
+from content.normalization import normalize
 
 from ..formats import MARKDOWN
 from .temp_database import TempDatabase, temp_statements
@@ -18,7 +19,7 @@ DEVICES = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\.|$)")
 
 
 class Paths:
-    """The paths that an export has given to pages. Case is ignored, as some file systems do."""
+    """The paths that an export has given to pages. Case and decomposed letters are ignored, as some disks do."""
 
     def __init__(self, temp: TempDatabase) -> None:
         self.temp = temp
@@ -33,7 +34,7 @@ class Paths:
 
     def is_free(self, path: str) -> bool:
         """Take the path if it is free; return whether it was free."""
-        return self.temp.put(PATHS["take_path"], path=path.casefold()) == 1
+        return self.temp.put(PATHS["take_path"], path=normalize("NFC", path).casefold()) == 1
 
 
 def own_path(type: str, slug: str) -> str:

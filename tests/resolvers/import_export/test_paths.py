@@ -33,6 +33,12 @@ def test_a_path_of_a_vault_is_kept(path: str) -> None:
         assert Paths(temp).take("topic", "x", path) == path
 
 
+def test_paths_that_macos_takes_for_one_are_two() -> None:
+    with TempDatabase() as temp:
+        paths = Paths(temp)
+        assert [paths.take("topic", "o", name) for name in ("\u00f6.md", "o\u0308.md")] == ["\u00f6.md", "topic/o.md"]
+
+
 def test_a_free_path_is_found_without_trying_other_names(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each path takes one file name, however many paths are taken already."""
     slugs: list[str] = []

@@ -1,5 +1,6 @@
 """Notes whose pages were not changed are exported byte for byte as they were imported."""
 
+import unicodedata
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from zipfile import ZipFile
@@ -189,3 +190,15 @@ async def test_a_real_vault_is_exported_byte_for_byte(wiki: Wiki, tmp_path: Path
     copy = await wiki.neighbour()
     assert (await run_import(copy, tmp_path / "out")).errors == ()
     assert read_files(tmp_path / "out") == await export_files(copy, tmp_path / "again")
+
+
+async def test_an_export_is_whole_on_a_disk_that_decomposes_letters(wiki: Wiki, tmp_path: Path) -> None:
+    """As HFS+ does, and programs that make a zip on macOS."""
+    await run_import(wiki, write_files(tmp_path / "in", {"Café/ö.md": "---\nkey: 1\n---\nHot.\n"}))
+    first = await export_files(wiki, tmp_path / "out")
+    moved = {unicodedata.normalize("NFD", path): data for path, data in first.items()}
+    copy = await wiki.neighbour()
+    assert (await run_import(copy, write_files(tmp_path / "moved", moved))).errors == ()
+    again = await export_files(copy, tmp_path / "again")
+    records = [unicodedata.normalize("NFC", files[".cairn/originals.jsonl"].decode()) for files in (first, again)]
+    assert records[0] == records[1]
