@@ -10,6 +10,7 @@ from content.markdown.html import attachments_in
 from content.markdown.links import Target, readdress_links
 from content.markdown.sections import Section
 from content.names import normalise
+from content.sensitivity import is_stricter
 from db.connection import Row
 from db.database import Database
 from db.ids import new_id
@@ -38,7 +39,7 @@ from ..transactions.writer import Writer, record
 from .claims.trajectory import find_trajectories, is_trajectory, keep_trajectory
 from .insert import PageToInsert, create, read_sections
 from .lifecycle import end_proposals, remove_page
-from .update import save_all
+from .update import StateChange, save_all
 
 TRANSFERS = statements("import_export/transferring")
 FORGETTING = statements("sources/forgetting")
@@ -163,18 +164,24 @@ async def drop_trajectory(here: Writer, page: Page) -> None:
 async def readdress_texts(here: Writer, page: Page, names: PageNames) -> int:
     """Rewrite the texts that link to the page, so that their links name the other wiki. Return how many there are.
 
-    Raises LimitExceeded for more than TEXTS_MAX.
+    Texts that more callers may read than the page keep the name by which they link to it, and their histories do not
+    name it. Raises LimitExceeded for more than TEXTS_MAX.
     """
     rows = await here.all(TRANSFERS["find_linking"], page_id=page.id, limit=TEXTS_MAX + 1)
     if len(rows) > TEXTS_MAX:
         raise LimitExceeded(f"The texts of more than {TEXTS_MAX} pages link to this one. It cannot be transferred.")
-    address = f"{names.to_space}:{page.slug}"
-    pages = await find_pages(here, [row["id"] for row in rows])
-    addresses = {row["id"]: dict.fromkeys(row["targets"], address) for row in rows}
-    texts = {id: await readdress_sections(text.sections, addresses[id]) for id, text in pages.items()}
-    states = [(pages[id], replace(pages[id], sections=sections), ()) for id, sections in texts.items()]
-    await save_all(here, states, edit_summary=f"Transferred link: {page.title} → {address}")
-    return len(states)
+    space, pages = names.to_space, await find_pages(here, [row["id"] for row in rows])
+    named: list[StateChange] = []
+    unnamed: list[StateChange] = []
+    for row in rows:
+        text = pages[row["id"]]
+        tells = not is_stricter(page.metadata, text.metadata)
+        addresses = {name: f"{space}:{page.slug if tells else name.rpartition('/')[2]}" for name in row["targets"]}
+        after = replace(text, sections=await readdress_sections(text.sections, addresses))
+        (named if tells else unnamed).append((text, after, ()))
+    await save_all(here, named, edit_summary=f"Transferred link: {page.title} → {space}:{page.slug}")
+    await save_all(here, unnamed, edit_summary=f"Transferred link → {space}")
+    return len(rows)
 
 
 async def readdress_page(here: Writer, page: Page, names: PageNames) -> Outline:

@@ -26,6 +26,7 @@ from resolvers.pages.claims.contradictions import Claimed, record_contradiction
 from resolvers.pages.hierarchy import set_parent
 from resolvers.pages.lifecycle import create_page, update_page
 from resolvers.pages.merging import merge_pages
+from resolvers.pages.renaming import rename_page
 from resolvers.pages.transferring import AliasTaken, SourceTaken, transfer_page
 from resolvers.proposals.decisions import accept_proposal
 from resolvers.proposals.gate import Policy, PolicyRule, ReviewRequired, WriterRole, checked_rules
@@ -180,6 +181,22 @@ async def test_links_to_and_from_a_transferred_page_name_the_other_wiki(mine: Wi
     assert (await mine.page(barton))["hubness_score"] == 0
     for wiki in (mine, team):
         await check_derived_rows(wiki)
+
+
+async def test_a_transfer_tells_the_name_of_a_secret_page_to_no_open_page(mine: Wiki, team: Wiki) -> None:
+    plan = await create(mine, "Plan", fields={"sensitivity": "secret"})
+    texts = "[[Plan]] [p](/wiki/topic/plan#a)"
+    open_page = await create(mine, "Open", texts)
+    closed = await create(mine, "Closed", texts, fields={"sensitivity": "secret"})
+    await rename_page(mine.database, mine.scope, plan, title="Layoffs", slug="layoffs")
+    await transfer(mine, plan, team)
+    for page_id, body, summary in (
+        (open_page, "[[team:plan|Plan]] [p](wiki:team:plan#a)", "Transferred link → team"),
+        (closed, "[[team:layoffs|Layoffs]] [p](wiki:team:layoffs#a)", "Transferred link: Layoffs → team:layoffs"),
+    ):
+        assert (await mine.page(page_id))["body_md"] == body
+        assert (await mine.rows("revisions", "version", page_id=page_id))[-1]["edit_summary"] == summary
+    assert [row["slug"] for row in await team.rows("old_slugs", "slug")] == ["plan"]  # to which the link leads
 
 
 @given(st.text("[]()|:#\\`! abwiki/topc\n-", max_size=60), st.sampled_from(["team:new", "new"]))
