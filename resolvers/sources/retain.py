@@ -5,6 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from uuid import UUID
 
+from content.sensitivity import FIELD
 from db.database import Database
 from db.ids import new_id
 from db.scope import Scope
@@ -27,6 +28,7 @@ from .sources import (
     checked_source,
     keep_rows,
     source_values,
+    with_level,
 )
 
 SOURCES = statements("sources/sources")
@@ -108,7 +110,9 @@ async def store_versions(writer: Writer, drafts: dict[int, CheckedSource]) -> di
         kinds=[draft.kind for draft in drafts.values()],
         refs=[draft.ref for draft in drafts.values()],
     )
-    current = {(row["kind"], row["ref"]): (row["id"], row["version"], row["checksum"]) for row in rows}
+    current = {
+        (row["kind"], row["ref"]): (row["id"], row["version"], row["checksum"], row["sensitivity"]) for row in rows
+    }
     gone = {(row["kind"], row["ref"], checksum) for row in rows for checksum in row["forgotten"]}
     saved: dict[int, SavedSource | CairnError] = {}
     new = []
@@ -116,13 +120,14 @@ async def store_versions(writer: Writer, drafts: dict[int, CheckedSource]) -> di
         if (draft.kind, draft.ref, draft.checksum) in gone:
             saved[position] = SourceForgotten()
             continue
-        id, version, checksum = current.get((draft.kind, draft.ref), (None, 0, b""))
+        id, version, checksum, level = current.get((draft.kind, draft.ref), (None, 0, b"", None))
         if checksum == draft.checksum:
             saved[position] = SavedSource(id, version, created=False)
             continue
         saved[position] = created = SavedSource(new_id(), version + 1, created=True)
-        new.append(source_values(writer, draft, created, id))
-        current[draft.kind, draft.ref] = (created.source_id, version + 1, draft.checksum)
+        metadata = with_level(draft.metadata, level)
+        new.append(source_values(writer, draft, created, id) | {"metadata": metadata})
+        current[draft.kind, draft.ref] = (created.source_id, version + 1, draft.checksum, metadata.get(FIELD))
     if new:
         await keep_rows(writer, new)
         await record(writer, "source.retained", sourceIds=[str(row["id"]) for row in new])

@@ -10,6 +10,7 @@ from uuid import UUID
 from content.ingest.extraction import MEDIA_TYPES
 from content.ingest.flags import flags
 from content.limits import ADDRESS, CITATION_SUMMARY, CONTENT, FORGET_REASON, REF, SLUG, SOURCE_TITLE
+from content.sensitivity import FIELD
 from db.database import Database
 from db.ids import new_id
 from db.scope import Scope
@@ -142,7 +143,10 @@ async def add_source(
         if found := next((row for row in same if original is None or row["original_hash"] == original.hash), None):
             return SavedSource(found["id"], found["version"], created=False)
         saved = SavedSource(new_id(), current["version"] + 1 if current else 1, created=True)
-        await keep_rows(writer, [source_values(writer, checked, saved, current["id"] if current else None)])
+        values = source_values(writer, checked, saved, current["id"] if current else None)
+        if current and not draft.restored:
+            values["metadata"] = with_level(checked.metadata, current["sensitivity"])
+        await keep_rows(writer, [values])
         if original is not None:
             await keep_original(database, writer, saved.source_id, original)
         if trigger and await is_compiling(writer, scope.tenant_id):
@@ -180,6 +184,11 @@ def source_values(
         "supersedes_id": supersedes_id,
         "captured_at": checked.captured_at or writer.now,
     }
+
+
+def with_level(metadata: dict[str, Any], level: Any) -> dict[str, Any]:
+    """Return the metadata of a new version, with the sensitivity of the last one unless it sets one itself."""
+    return metadata if level is None or FIELD in metadata else {**metadata, FIELD: level}
 
 
 async def keep_rows(writer: Writer, rows: Sequence[dict[str, Any]]) -> None:

@@ -1,6 +1,6 @@
 -- name: find_current
 -- Return the newest version of a source, and whether a version with this checksum is forgotten.
-SELECT id, version, checksum, (
+SELECT id, version, checksum, metadata -> 'sensitivity' AS sensitivity, (
     SELECT file.hash FROM source_originals AS file
     WHERE file.tenant_id = :tenant_id AND file.owner_id = :owner_id AND file.source_id = sources.id
 ) AS original_hash, EXISTS (
@@ -92,7 +92,7 @@ SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), CAST(:id AS uuid), CAS
 
 -- name: find_currents
 -- Return the newest version of each of these sources, and the checksums of their forgotten versions.
-SELECT DISTINCT ON (s.kind, s.ref) s.kind, s.ref, s.id, s.version, s.checksum, ARRAY(
+SELECT DISTINCT ON (s.kind, s.ref) s.kind, s.ref, s.id, s.version, s.checksum, s.metadata -> 'sensitivity' AS sensitivity, ARRAY(
     SELECT gone.checksum FROM sources AS gone
     WHERE gone.tenant_id = :tenant_id AND gone.owner_id = :owner_id AND gone.kind = s.kind AND gone.ref = s.ref
       AND gone.forgotten_at IS NOT NULL

@@ -2,8 +2,10 @@
 
 import json
 import os
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -63,6 +65,23 @@ async def test_versions_within_one_batch_supersede_each_other(wiki: Wiki) -> Non
     ]  # fmt: skip
     rows = await wiki.rows("sources", "version")
     assert [row["supersedes_id"] for row in rows] == [None, rows[0]["id"], rows[1]["id"]]
+
+
+async def test_a_new_version_of_a_source_keeps_its_sensitivity_unless_it_sets_one(wiki: Wiki) -> None:
+    given: list[dict[str, Any] | None] = [{"sensitivity": "secret"}, None, {"place": "x"}, {"sensitivity": "internal"}]
+    drafts = [SourceDraft("url", "u", f"Text {n}.", metadata=metadata) for n, metadata in enumerate(given)]
+    await retain_sources(wiki.database, wiki.scope, drafts[:2])
+    await retain_sources(wiki.database, wiki.scope, drafts[2:3])
+    for draft in drafts:
+        await add_source(wiki.database, wiki.scope, replace(draft, ref="v"))
+    await retain_sources(wiki.database, wiki.scope, drafts[3:])
+    await add_source(wiki.database, wiki.scope, replace(drafts[0], ref="w"))
+    await add_source(wiki.database, wiki.scope, replace(drafts[1], ref="w", restored=True))
+    levels = [(row["ref"], row["metadata"].get("sensitivity")) for row in await wiki.rows("sources", "ref, version")]
+    assert levels == [
+        *((ref, level) for ref in "uv" for level in ("secret", "secret", "secret", "internal")),
+        ("w", "secret"), ("w", None),  # as it was exported
+    ]  # fmt: skip
 
 
 async def test_sources_are_ordered_by_arrival_even_if_the_clock_goes_back(wiki: Wiki) -> None:
