@@ -1,9 +1,12 @@
 """Merge two edited versions of a text section by section, and of a list of tags."""
 
+from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain, count
 
 from ..markdown.sections import Section, parse, render
+from ..names import numbered_section
 
 Sections = dict[str, Section]
 
@@ -23,7 +26,8 @@ def merge_texts(base: str, own: str, other: str) -> MergedText:
         return MergedText(other, ())
     if other in (base, own):
         return MergedText(own, ())
-    was, mine, theirs = (by_slug(text) for text in (base, own, other))
+    was = {section.slug: section for section in parse(base)}
+    mine, theirs = (by_slug(parse(text), was) for text in (own, other))
     merged: Sections = {}
     conflicts: list[str] = []
     for slug in merge_order(list(was), list(mine), list(theirs)):
@@ -43,8 +47,25 @@ def merge_tags(base: Sequence[str], own: Sequence[str], other: Sequence[str]) ->
     return [*left, *(tag for tag in own if tag not in base and tag not in left)]
 
 
-def by_slug(text: str) -> Sections:
-    return {section.slug: section for section in parse(text)}
+def by_slug(sections: Sequence[Section], was: Sections) -> Sections:
+    """Return the sections of a version by slug. One of several with the same heading has the slug of the one with its
+    text in the base, if there is one, so that a removed section does not give its slug to the next."""
+    slugs: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for section in reversed(was.values()):
+        slugs[section.heading, section.body].append(section.slug)
+    same = [slugs[key].pop() if slugs[key := (section.heading, section.body)] else None for section in sections]
+    taken = set(filter(None, same))
+    free: dict[str, list[str]] = defaultdict(list)
+    for section in reversed(was.values()):
+        if section.slug not in taken:
+            free[section.heading].append(section.slug)
+    found: Sections = {}
+    for section, slug in zip(sections, same, strict=True):
+        numbered = (numbered_section(section.slug, number) for number in count(2))
+        wanted = chain([slug] if slug else reversed(free[section.heading]), [section.slug], numbered)
+        chosen = next(name for name in wanted if name == slug or (name not in taken and name not in found))
+        found[chosen] = replace(section, slug=chosen)
+    return found
 
 
 def merge_order(was: Sequence[str], mine: Sequence[str], theirs: Sequence[str]) -> list[str]:

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from content.edits.merging import merge_tags, merge_texts
+from content.edits.merging import MergedText, merge_tags, merge_texts
 from content.markdown.sections import Section, parse, render
 
 WORDS = st.sampled_from(["Low at six.", "Low at seven.", "Three boats.", "- A list\n- of two", "*Fine.*"])
@@ -53,6 +53,25 @@ def test_a_new_section_keeps_its_position() -> None:
 def test_a_lead_of_one_text_only_comes_first() -> None:
     base = "## A\n\na"
     assert merge_texts(base, "## A\n\nb", "Lead.\n\n## A\n\na").body == "Lead.\n\n## A\n\nb"
+
+
+PARTS = st.sets(st.integers(0, 5))
+
+
+@given(mine=PARTS, theirs=PARTS)
+def test_sections_with_one_heading_are_told_apart_by_their_texts(mine: set[int], theirs: set[int]) -> None:
+    """Each version lacks some of them, and the merged text lacks the same."""
+    base, own, other, both = (
+        render(Section(f"day-{n}", "Day", f"Text {n}.") for n in range(6) if n not in removed)
+        for removed in (set(), mine, theirs, mine | theirs)
+    )
+    assert merge_texts(base, own, other) == MergedText(both, ())
+
+
+def test_edits_beside_a_removed_section_with_the_same_heading_are_no_conflict() -> None:
+    base = "## Day\n\na\n\n## Day\n\nb\n\n## Day 2\n\nc"
+    own, other = "## Day\n\nb\n\n## Day 2\n\nc", base.replace("b", "bb").replace("c", "cc")
+    assert merge_texts(base, own, other) == MergedText("## Day\n\nbb\n\n## Day 2\n\ncc", ())
 
 
 def test_tags_that_either_version_added_or_removed_are_merged() -> None:
