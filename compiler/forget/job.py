@@ -84,7 +84,8 @@ class Forgetting(Run):
         async with read_connection(self.database) as connection:
             given = {"words": list(request.forgotten.words)}
             stop_words = await Writer(connection, self.scope).value(FORGETTING["find_stop_words"], **given)
-        self.request, self.scanned = request.with_stop_words(stop_words), FIRST
+        self.request = await offload(len(request.phrases), request.with_stop_words, stop_words)
+        self.scanned = FIRST
         return True
 
     async def close(self) -> bool:

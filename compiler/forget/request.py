@@ -52,8 +52,14 @@ class ForgetRequest:
         return cls(tuple(rows), forgotten, min(row["since"] for row in rows), frozenset(phrases), tuple(marks))
 
     def with_stop_words(self, stop_words: Iterable[str]) -> "ForgetRequest":
-        """Return the request with those of its words that are stop words of the wiki's languages."""
-        return replace(self, forgotten=replace(self.forgotten, stop_words=frozenset(stop_words)))
+        """Return the request with those of its words that are stop words of the wiki's languages.
+
+        A run of PHRASE_LENGTH stop words is no quotation: many texts share one by chance.
+        """
+        known = frozenset(stop_words)
+        phrases = {phrase for phrase in self.phrases if len(phrase) < PHRASE_LENGTH or not known.issuperset(phrase)}
+        forgotten = replace(self.forgotten, stop_words=known)
+        return replace(self, forgotten=forgotten, phrases=frozenset(phrases))
 
     @property
     def source_ids(self) -> list[UUID]:

@@ -12,7 +12,7 @@ from resolvers.pages.claims.decision_records import (
     record_decision,
     withdraw_question,
 )
-from resolvers.pages.lifecycle import create_page
+from resolvers.pages.lifecycle import create_page, update_page
 from resolvers.sources.sources import forget_source
 from tests.compiler.forgotten.forgetting import found_in
 from tests.compiler.scripted_compiler import compile_all, retain_texts
@@ -85,3 +85,14 @@ async def test_texts_of_people_that_share_only_common_words_with_a_forgotten_sou
     assert (await wiki.page(page.page_id))["summary"] == given["summary"]
     assert [row["fact"] for row in await wiki.rows("superseded_claims")] == [fact]
     assert "repeating_page_ids" not in job["metrics"]
+
+
+async def test_revisions_that_share_only_a_run_of_stop_words_with_a_forgotten_source_stay(wiki: Wiki) -> None:
+    (source_id,) = await retain_texts(wiki, f"The {WORD} has those that we were with.")
+    here = wiki.database, wiki.scope
+    page = await create_page(*here, PageDraft("topic", "Friends", body="I like those that we were with."))
+    await update_page(*here, page.page_id, body="Other friends.")
+    await forget_source(*here, source_id)
+    await compile_all(wiki)
+    revisions = await wiki.rows("revisions", "version", page_id=page.page_id)
+    assert [row["erased_at"] for row in revisions] == [None, None]
