@@ -12,8 +12,10 @@ from uuid import UUID
 import pytest
 
 from db.scope import Actor, ActorKind, Role, Scope
+from resolvers import rate_limits
 from resolvers.rate_limits import Lease, Rate, Throttle, Throttled
 from tests.resolvers.rate_limits import rate_limit_process
+from tests.waiting import SOON
 from tests.wiki import Wiki, close_wiki, open_wiki
 
 FREE = Rate(0, 1)
@@ -25,6 +27,12 @@ async def wiki(dsn: str) -> AsyncIterator[Wiki]:
     wiki = await open_wiki(dsn)
     yield wiki
     await close_wiki(wiki)
+
+
+@pytest.fixture(autouse=True)
+def patient_leases(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wait for the shared buckets however busy the machine is. Otherwise a late lease comes from a second bucket."""
+    monkeypatch.setattr(rate_limits, "LEASE_TIMEOUT", SOON)
 
 
 def actor(wiki: Wiki, name: str) -> Scope:

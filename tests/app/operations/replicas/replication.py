@@ -7,8 +7,11 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import asyncpg
+
 from tests.app.service import Service, serving
 from tests.standby import Pair
+from tests.waiting import within
 from tests.wiki import Wiki
 
 MAKE = """mutation($title: String!) {
@@ -57,6 +60,14 @@ class ReadCounter:
         grown = {series: after[series] - self.before.get(series, 0) for series in after}
         self.by = {label: int(n) for (name, label), n in grown.items() if name == "cairn_reads_total" and n}
         self.fallbacks = {label: int(n) for (name, label), n in grown.items() if "fallbacks" in name and n}
+
+
+async def pause_replay(replica: asyncpg.Connection) -> None:
+    """Pause a replica. Until it has stopped, it may still replay what is written next."""
+    await replica.execute("SELECT pg_wal_replay_pause()")
+    async with within("the replica has not paused"):
+        while await replica.fetchval("SELECT pg_get_wal_replay_pause_state()") != "paused":
+            await asyncio.sleep(0.01)
 
 
 def token_of(service: Service, wiki: Wiki) -> str:

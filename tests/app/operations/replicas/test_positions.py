@@ -14,6 +14,7 @@ from tests.app.operations.replicas.replication import (
     MAKE,
     READ,
     ReadCounter,
+    pause_replay,
     read_titles,
     replicated_service,
     token_of,
@@ -29,7 +30,7 @@ async def test_a_read_with_a_position_sees_the_write_while_the_replica_lags(
     async with replicated_service(pair, tmp_path, read_max_lag=600, read_wait=0.05) as service:
         token = token_of(service, wiki)
         await read_titles(service, token, await write_page(service, token, "Ash"))
-        await replica.execute("SELECT pg_wal_replay_pause()")
+        await pause_replay(replica)
         position = await write_page(service, token, "Birch")
         async with ReadCounter(service) as stale:
             assert await read_titles(service, token) == ["Ash"]
@@ -55,7 +56,7 @@ async def test_a_read_with_a_position_waits_for_the_replica(
     """The read waits without queries of its own, and sends one statement to the replica."""
     async with replicated_service(pair, tmp_path, read_max_lag=600, read_wait=10) as service:
         token = token_of(service, wiki)
-        await replica.execute("SELECT pg_wal_replay_pause()")
+        await pause_replay(replica)
         position = await write_page(service, token, "Ash")
         async with ReadCounter(service) as waiting:
             reading = asyncio.create_task(read_titles(service, token, position))
@@ -93,7 +94,7 @@ async def test_a_replayed_write_has_a_position_and_a_refused_write_has_none(
 ) -> None:
     async with replicated_service(pair, tmp_path, read_max_lag=600, read_wait=0.05) as service:
         token = token_of(service, wiki)
-        await replica.execute("SELECT pg_wal_replay_pause()")
+        await pause_replay(replica)
         key = {"idempotency-key": "k-1"}
         await write_page(service, token, "Ash", **key)
         again = await service.post(MAKE, token, {"title": "Ash"}, **key)
@@ -115,7 +116,7 @@ async def test_a_cookie_holds_the_position_of_the_last_write_of_a_browser(
             async with ReadCounter(service) as reading:
                 assert (await browser.get(f"/pages/{owner}")).status_code == 200
             assert set(reading.by) == {"replica-1"}
-            await replica.execute("SELECT pg_wal_replay_pause()")
+            await pause_replay(replica)
             form = {"type": "topic", "title": "Birch", "body": "Pecan pie."}
             written = await browser.post(f"/new/{owner}", data=form, headers=SAME_ORIGIN)
             assert written.status_code == 303, written.text
@@ -134,7 +135,7 @@ async def test_rest_clients_and_agents_see_their_own_writes(
     async with replicated_service(pair, tmp_path, read_max_lag=600, read_wait=0.05) as service:
         token = token_of(service, wiki)
         await read_titles(service, token, await write_page(service, token, "Ash"))
-        await replica.execute("SELECT pg_wal_replay_pause()")
+        await pause_replay(replica)
         authorized = {"authorization": f"Bearer {token}"}
         page = {"type": "topic", "title": "Birch", "content": "Pecan pie."}
         async with ReadCounter(service) as writing:
@@ -161,7 +162,7 @@ async def test_events_and_writes_of_a_websocket_have_a_position(
     """A client that reads with the position of an event sees the change of that event."""
     async with replicated_service(pair, tmp_path, read_max_lag=600, read_wait=0.05) as service:
         token = token_of(service, wiki)
-        await replica.execute("SELECT pg_wal_replay_pause()")
+        await pause_replay(replica)
         async with open_initialised_socket(service, token) as websocket:
             await websocket.subscribe(FOLLOW, "1")
             mutation = {"query": MAKE, "variables": {"title": "Ash"}}

@@ -20,6 +20,7 @@ from tests.app.operations.replicas.replication import (
     SEARCH,
     ReadCounter,
     counts,
+    pause_replay,
     read_titles,
     replicated_service,
     token_of,
@@ -53,7 +54,7 @@ async def test_a_replica_that_lags_too_far_serves_no_reads_until_it_catches_up(
 ) -> None:
     async with replicated_service(pair, tmp_path, read_max_lag=1) as service:
         token = token_of(service, wiki)
-        await replica.execute("SELECT pg_wal_replay_pause()")
+        await pause_replay(replica)
         await write_page(service, token, "Ash")
         await wait_for_metric(service, ("cairn_replicas_aside", "replica-1"), 1)
         assert (await counts(service))["cairn_replica_lag_seconds", "replica-1"] > 1
@@ -215,7 +216,7 @@ async def test_the_doctor_checks_each_replica(
     assert (valid[0], unreachable[0], invalid[0]) == (State.OK, State.FAILED, State.FAILED)
     assert unreachable[1].startswith("replica-2 cannot be reached")
     assert invalid[1] == "replica-3 is not a standby of this database and serves no reads."
-    await replica.execute("SELECT pg_wal_replay_pause()")
+    await pause_replay(replica)
     await wiki.connection.execute("UPDATE tenants SET name = 'U' WHERE tenant_id = $1", wiki.scope.tenant_id)
     ((state, message),) = await found(standby)
     assert (state, message) == (State.WARNING, "replica-1 is more than 1 seconds behind and serves no reads.")
