@@ -1,10 +1,10 @@
 """Write an export as a folder that can be edited and imported again, as a zip of it, or as lines of JSON."""
 
 import asyncio
-import os
-import tempfile
+import secrets
+import shutil
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -83,7 +83,8 @@ FORMS = {".zip": export_zip, ".jsonl": export_lines}
 def replacing(path: Path) -> Iterator[IO[bytes]]:
     """Open a temporary file that replaces the file at `path` at the end of the block, unless the block raises.
 
-    A pipe or a device, such as /dev/null, is written directly, and a link to a file stays.
+    It has the permissions of that file, or those that the umask gives a new one. A pipe or a device, such as /dev/null,
+    is written directly, and a link to a file stays.
     """
     if path.is_dir() or not path.parent.is_dir():
         raise BadInput(f"{path} cannot be written: give a file in a folder that is there.", "path")
@@ -92,13 +93,15 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
             yield file
         return
     path = path.resolve()
-    handle, draft = tempfile.mkstemp(dir=path.parent, prefix=".cairn-")
+    draft = path.with_name(f".cairn-{secrets.token_hex(8)}")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with draft.open("xb") as file:
+            with suppress(OSError):  # there is no such file, or its disk has no permissions
+                shutil.copymode(path, draft)
             yield file
-        Path(draft).replace(path)
+        draft.replace(path)
     finally:
-        Path(draft).unlink(missing_ok=True)
+        draft.unlink(missing_ok=True)
 
 
 async def write_export(

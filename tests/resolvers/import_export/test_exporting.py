@@ -4,6 +4,7 @@ import gc
 import os
 import shutil
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,13 @@ from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page, update_page
 from tests.resolvers.import_export.exports import create_full_wiki, export_files, read_files
 from tests.wiki import Wiki
+
+
+@pytest.fixture
+def umask() -> Iterator[Callable[[int], object]]:
+    before = os.umask(0o022)
+    yield os.umask
+    os.umask(before)
 
 
 async def test_a_second_export_writes_only_changed_files(wiki: Wiki, tmp_path: Path) -> None:
@@ -101,3 +109,18 @@ async def test_an_interrupted_zip_export_is_not_finished_at_collection(
         await export_zip(wiki.database, wiki.scope, full)
     gc.collect()
     assert ValueError not in complaints
+
+
+@pytest.mark.parametrize("name", ["wiki.zip", "wiki.jsonl"])
+async def test_the_umask_decides_who_may_read_an_exported_file(
+    wiki: Wiki, tmp_path: Path, name: str, umask: Callable[[int], object]
+) -> None:
+    """A file that is there keeps its permissions."""
+    umask(0o027)
+    found = []
+    for mode in (None, 0o604):
+        if mode:
+            (tmp_path / name).chmod(mode)
+        await export_path(wiki.database, wiki.scope, tmp_path / name)
+        found.append((tmp_path / name).stat().st_mode & 0o777)
+    assert found == [0o640, 0o604]
