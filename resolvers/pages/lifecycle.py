@@ -229,11 +229,18 @@ async def delete_page(database: Database, scope: Scope, page_id: UUID) -> Saved:
     async with writing_page(database, scope, page_id, Action.MANAGE) as (writer, page):
         await remove_page(writer, page)
         await keep_trajectory(writer, page)
-        # The log cannot check later who may read a deleted page, so it names only pages that all readers could read.
-        is_open = level_of(page.metadata) in OPEN_LEVELS
-        names = {"type": page.type, "slug": page.slug, "title": page.title} if is_open else {}
-        await record(writer, "page.deleted", page.id, **names)
+        await record_deletion(writer, page)
         return Saved(page.id, page.version)
+
+
+async def record_deletion(writer: Writer, page: Page) -> None:
+    """Write the deletion of a page into the activity log.
+
+    The log cannot check later who may read a deleted page, so it names only pages that all readers could read.
+    """
+    is_open = level_of(page.metadata) in OPEN_LEVELS
+    names = {"type": page.type, "slug": page.slug, "title": page.title} if is_open else {}
+    await record(writer, "page.deleted", page.id, **names)
 
 
 async def end_proposals(writer: Writer, page: Page, reason: str | None = None) -> None:
@@ -256,6 +263,7 @@ async def remove_page(writer: Writer, page: Page) -> None:
     await remove_from_search(writer, page.id)
     if (level := level_of(page.metadata)) not in OPEN_LEVELS:
         await writer.run(PAGES["keep_sensitivity"], page_id=page.id, sensitivity=level)
+        await writer.run(PAGES["clear_names_in_log"], page_id=page.id)
     await writer.run(PAGES["delete_page"], page_id=page.id)
     writer.removed[page.id] = page
     await resolve(writer, names)

@@ -38,7 +38,7 @@ from ..transactions.transaction import NO_PAGE, TwoWikis, check_version, read_co
 from ..transactions.writer import Writer, record
 from .claims.trajectory import find_trajectories, is_trajectory, keep_trajectory
 from .insert import PageToInsert, create, read_sections
-from .lifecycle import end_proposals, remove_page
+from .lifecycle import end_proposals, record_deletion, remove_page
 from .update import StateChange, save_all
 
 TRANSFERS = statements("import_export/transferring")
@@ -158,7 +158,7 @@ async def drop_trajectory(here: Writer, page: Page) -> None:
         if row["is_own"] and (trajectory := await find_page(here, row["id"])):
             await remove_page(here, trajectory)
             here.note_state(trajectory, trajectory)
-            await record(here, "page.deleted", trajectory.id, type=page.type, slug=trajectory.slug)
+            await record_deletion(here, trajectory)
 
 
 async def readdress_texts(here: Writer, page: Page, names: PageNames) -> int:

@@ -174,6 +174,12 @@ DELETE FROM pages WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id =
 UPDATE page_positions SET deleted_sensitivity = CAST(:sensitivity AS text)
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id;
 
+-- name: clear_names_in_log
+-- Remove the aliases of a page from the activity log.
+UPDATE activity SET detail = detail - 'name'
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id
+  AND action IN ('alias.added', 'alias.removed');
+
 -- name: find_ancestor
 -- Return whether a page is an ancestor of another page.
 WITH RECURSIVE up AS (

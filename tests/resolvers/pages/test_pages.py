@@ -8,7 +8,7 @@ from db.ids import new_id
 from db.scope import Role
 from resolvers.errors import BadInput, Conflict, Forbidden, NotFound
 from resolvers.model.drafts import PageDraft, SectionDraft
-from resolvers.pages.aliases import add_alias
+from resolvers.pages.aliases import add_alias, remove_alias
 from resolvers.pages.hierarchy import set_parent
 from resolvers.pages.lifecycle import archive_page, archive_scope, create_page, delete_page, unarchive_page, update_page
 from resolvers.pages.sections import patch_section
@@ -294,6 +294,21 @@ async def test_deleting_a_page_leaves_orphans_broken_links_and_activity(wiki: Wi
     assert await wiki.targets(austin) == {"texas": None}
     assert await wiki.references() == {(dallas, austin): {"text"}}
     assert (await wiki.row("activity", action="page.deleted"))["detail"]["title"] == "Texas"
+
+
+async def test_the_log_does_not_name_a_deleted_page_that_not_all_readers_could_read(wiki: Wiki) -> None:
+    here = wiki.database, wiki.scope
+    ids = {level: await create(wiki, level, fields={"sensitivity": level}) for level in ("internal", "secret")}
+    for level, id in ids.items():
+        await add_alias(*here, id, name=f"Layoffs {level}")
+        await remove_alias(*here, id, name=f"Layoffs {level}")
+        await delete_page(*here, id)
+    logged = {
+        level: [row["detail"] for row in await wiki.rows("activity", "id", page_id=id)] for level, id in ids.items()
+    }
+    named = [{"name": "Layoffs internal"}] * 2
+    assert logged["internal"][1:] == [*named, {"type": "topic", "slug": "internal", "title": "internal"}]
+    assert logged["secret"][1:] == [{}, {}, {}]
 
 
 async def test_a_link_to_a_deleted_page_resolves_to_another_of_its_slug(wiki: Wiki) -> None:

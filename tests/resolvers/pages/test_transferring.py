@@ -199,6 +199,13 @@ async def test_a_transfer_tells_the_name_of_a_secret_page_to_no_open_page(mine: 
     assert [row["slug"] for row in await team.rows("old_slugs", "slug")] == ["plan"]  # to which the link leads
 
 
+async def test_the_log_does_not_name_the_trajectory_of_a_transferred_secret_page(mine: Wiki, team: Wiki) -> None:
+    page_id = await full_page(mine)
+    await update_page(mine.database, mine.scope, page_id, fields={"sensitivity": "secret"})
+    await transfer(mine, page_id, team)
+    assert (await mine.row("activity", action="page.deleted"))["detail"] == {}
+
+
 @given(st.text("[]()|:#\\`! abwiki/topc\n-", max_size=60), st.sampled_from(["team:new", "new"]))
 def test_links_are_readdressed_whatever_text_surrounds_them(around: str, address: str) -> None:
     text = f"{around} [[Old name]] [t](/wiki/topic/old-name#h) {around}"
