@@ -16,7 +16,14 @@ SUBJECT = ("subject", "betreff", "objet", "asunto", "assunto", "oggetto", "主�
 DATE = ("date", "sent", "datum", "gesendet", "envoyé", "fecha", "enviado", "data", "日期", "发送时间", "日時")
 FIELD = re.compile(r"\*{0,2}(?P<name>[^\W\d_][\w-]{0,30})\*{0,2}[ \u00a0]?[:：]\*{0,2}[ \t]*(?P<value>[^\n]{0,1000})$")
 CONTINUED = re.compile(r"[ \t]+\S")
-PERSON = re.compile(r"\s*\"?(?P<name>[^\W\d_][^\"<>@,;:()\[\]\n]{1,59}?)\"?\s*[<\[(]\s*(?:mailto:)?[^\s<>@]{1,64}@")
+NAME = r"[^\W\d_][^\"<>@,;:()\[\]\n]"
+# `Ann Lee <a@b.org>` or `"Lee, Ann (Sales)" <a@b.org>`
+PERSON = re.compile(
+    rf"\s*\"?(?P<name>{NAME}{{1,59}}?)(?:,\s*(?P<given>{NAME}{{0,59}}?))?\s*+(?:\([^()@\n]{{0,60}}\))?\"?\s*+"
+    r"[<\[(]\s*(?:mailto:)?[^\s<>@]{1,64}@"
+)
+# What a comma separates from a name, and is no given name.
+SUFFIX = re.compile(r"(?:Ph\.?D|M\.?[DA]|MBA|CPA|Esq|Jr|Sr|I{2,3}|Inc|Ltd|LLC|GmbH|AG)\.?", re.IGNORECASE)
 ANSWER = re.compile(
     r"\s*(?:(?:re|fwd?|aw|wg|antw|tr|rif|rv|enc|sv|vs|回复|答复|转发)\s?(?:\[\d{1,3}\]|\(\d{1,3}\))?[:：]\s*)+",
     re.IGNORECASE,
@@ -45,11 +52,18 @@ def mail_of(lines: Sequence[str]) -> Mail | None:
     header, end = header_of(lines, start)
     if not header:
         return None
-    sender = PERSON.match(next((header[name] for name in SENDER if name in header), ""))
+    sender = sender_of(next((header[name] for name in SENDER if name in header), ""))
     subject = next((header[name] for name in SUBJECT if name in header), "")
-    return Mail(
-        sender["name"].strip() if sender else "", ANSWER.sub("", subject, count=1).strip(), own_lines(lines, end)
-    )
+    return Mail(sender, ANSWER.sub("", subject, count=1).strip(), own_lines(lines, end))
+
+
+def sender_of(field: str) -> str:
+    """Return the name in the sender of a mail, also if the family name comes first; "" if there is only an address."""
+    found = PERSON.match(field)
+    if found is None:
+        return ""
+    name, given = found["name"].strip(), (found["given"] or "").strip()
+    return f"{given} {name}" if given and not SUFFIX.fullmatch(given) else name
 
 
 def header_of(lines: Sequence[str], start: int) -> tuple[dict[str, str], int]:

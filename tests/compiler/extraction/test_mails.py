@@ -1,5 +1,6 @@
 """The header of a mail names its sender and its subject, and only lines of the sender are quoted."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -29,6 +30,23 @@ def test_a_mail_sender_gets_a_page_that_quotes_only_their_own_lines() -> None:
     texts = "".join(section.body for section in page(wiki, "Ottilie Brandt").sections.values())
     assert "boiler failed again" in texts
     assert not [word for word in ("Subject", "o.brandt", "Treasurer", "Zephyr", "Henk") if word in texts]
+
+
+@pytest.mark.parametrize(
+    ("sender", "name"),
+    [
+        ('"Brandt, Ottilie" <o.brandt@example.org>', "Ottilie Brandt"),
+        ("van der Brandt, Ottilie M. <o.brandt@example.org>", "Ottilie M. van der Brandt"),
+        ('"Brandt, Ottilie (Sales)" <o.brandt@example.org>', "Ottilie Brandt"),
+        ('"Ottilie Brandt, PhD" <o.brandt@example.org>', "Ottilie Brandt"),
+        ('"Zephyr Heating, Inc." <z@example.org>', "Zephyr Heating"),
+        ('"Brandt, Ottilie, Weir Street" <o.brandt@example.org>', ""),
+    ],
+)
+def test_a_sender_may_be_written_with_the_family_name_first(sender: str, name: str) -> None:
+    mail = mail_of(f"{HEADER.format(sender=sender, subject='Boiler')}It failed.".splitlines())
+    assert mail is not None
+    assert mail.sender == name
 
 
 def test_the_heading_of_a_mail_is_its_subject_without_reply_prefixes() -> None:
