@@ -261,7 +261,7 @@ async def write_or_propose_page(database: Database, scope: Scope, read: ParsedFi
         saved = await write_ingested(
             database,
             scope,
-            page_draft(read, source, page, parts),
+            page_draft(read, source, page, parts, old),
             source_id=ingested.source_id,
             citations=[(slug, part.start, part.end) for slug, part in parts.items() if part.text],
             evidence=[source.replace("/", ":", 1)],
@@ -291,25 +291,37 @@ def digest_sections(
     return {slug: part for slug, part in parts.items() if current.get(slug, "") in ("", own.get(slug))}
 
 
-def page_draft(read: ParsedFile, source: str, page: Page | None, parts: Mapping[str, Lines]) -> PageDraft:
-    """Return the draft of the page. A new page has all template sections of its category; stored headings stay."""
+def page_draft(
+    read: ParsedFile, source: str, page: Page | None, parts: Mapping[str, Lines], before: Digest | None = None
+) -> PageDraft:
+    """Return the draft of the page. A new page has all template sections of its category; stored headings stay.
+
+    The summary of an existing page is renewed if it is empty or still that of the last ingest, `before`.
+    """
     headings = {POINTS: "Key points", **dict(TEMPLATES[read.category])}
     stored = {section.slug for section in page.sections} if page else ()
     sections = [
         SectionDraft(part.text, slug, None if slug in stored else headings[slug]) for slug, part in parts.items()
     ]
-    why = edit_summary(read, source)
+    summary, why = summary_of(read.digest), edit_summary(read, source)
     if page is not None:
-        return PageDraft(page.type, page.title, page.slug, sections=sections, edit_summary=why)
+        is_own = not page.summary or (before is not None and page.summary == summary_of(before))
+        kept = summary if is_own else None
+        return PageDraft(page.type, page.title, page.slug, summary=kept, sections=sections, edit_summary=why)
     sections += [SectionDraft("", slug, heading) for slug, heading in TEMPLATES[read.category] if slug not in parts]
     return PageDraft(
         read.category,
         (read.draft.title or "")[: TITLE.maximum],
-        summary=unescaped(first_sentence(read.digest.summary.text)) or None,
+        summary=summary,
         sections=sections,
         metadata={ORIGIN: source, **(read.draft.metadata or {})},
         edit_summary=why,
     )
+
+
+def summary_of(digest: Digest) -> str | None:
+    """Return the first sentence of a digest as the summary of a page."""
+    return unescaped(first_sentence(digest.summary.text)) or None
 
 
 def edit_summary(read: ParsedFile, source: str) -> str:

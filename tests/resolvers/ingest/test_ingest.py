@@ -11,6 +11,7 @@ from resolvers.errors import BadInput, Conflict, NotFound
 from resolvers.import_export.files import export_path
 from resolvers.import_export.importing import import_path
 from resolvers.ingest.ingest import IngestDraft, Ingested, ingest_source
+from resolvers.pages.lifecycle import update_page
 from resolvers.pages.sections import patch_section
 from resolvers.proposals.decisions import accept_proposal
 from resolvers.proposals.gate import Policy, PolicyRule, WriterRole, checked_rules
@@ -103,6 +104,16 @@ async def test_text_written_by_people_survives_a_new_version(wiki: Wiki) -> None
     page = await wiki.page(first.page_id)
     assert "Mine." in page["body_md"]
     assert "We keep every change" not in page["body_md"]
+
+
+async def test_a_new_version_renews_the_summary_of_the_page_unless_a_person_wrote_it(wiki: Wiki) -> None:
+    page_id = (await ingest(wiki, note())).page_id
+    assert page_id is not None
+    await ingest(wiki, note(NOTE.replace(b"We keep", b"They keep")))
+    assert (await wiki.page(page_id))["summary"] == "They keep every change as an event."
+    await update_page(wiki.database, wiki.scope, page_id, summary="Mine.")
+    await ingest(wiki, note(NOTE.replace(b"We keep", b"All keep")))
+    assert (await wiki.page(page_id))["summary"] == "Mine."
 
 
 async def test_the_heading_of_a_section_survives_a_new_version(wiki: Wiki) -> None:
