@@ -364,7 +364,7 @@ async def write_ingested(
         for slug, start, end in citations:
             if slug in ids:
                 await cite(writer, saved.page_id, ids[slug], source, start, end)
-        await ground(writer, [saved.page_id])
+        await ground(writer, [saved.page_id], recheck=True)
     return saved
 
 

@@ -116,6 +116,14 @@ async def test_a_new_version_renews_the_summary_of_the_page_unless_a_person_wrot
     assert (await wiki.page(page_id))["summary"] == "Mine."
 
 
+async def test_the_text_of_a_new_version_is_grounded_by_that_version(wiki: Wiki) -> None:
+    page_id = (await ingest(wiki, note())).page_id
+    second = await ingest(wiki, note(NOTE.replace(b"We keep every change as an event", b"Readers subscribe to topics")))
+    source = await wiki.row("sources", id=second.source_id)
+    section = await wiki.row("sections", page_id=page_id, section_slug="summary")
+    assert section["supported_at"][0] == source["captured_at"]
+
+
 async def test_the_heading_of_a_section_survives_a_new_version(wiki: Wiki) -> None:
     page_id = (await ingest(wiki, note())).page_id
     assert page_id is not None
