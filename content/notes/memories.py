@@ -1,11 +1,12 @@
 """Read the memories and insights that an agent stored as files. Each file becomes a page."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from ..limits import SUMMARY, TITLE
+from ..markdown.sections import Section, parse
 from ..names import NoSlug, slugify
 from ..sentences import first_sentence
 from ..templates import TEMPLATES
@@ -23,13 +24,13 @@ HEADING = re.compile(r"\A\s*#\s+(.+?)\s*#*\s*(?:\n|\Z)")
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """The page that a file becomes. `sections` are its texts by section slugs of its type."""
+    """The page that a file becomes. `sections` are those with a text, in the order of the file."""
 
     type: str
     slug: str
     title: str
     summary: str | None
-    sections: dict[str, str]
+    sections: tuple[Section, ...]
     fields: dict[str, Any]
     captured_at: datetime | None
 
@@ -61,9 +62,9 @@ def read(type: str, topic: str, name: str, text: str) -> Memory | None:
     except NoSlug:
         return None
     sections = split_sections(type, body.strip())
-    if not any(sections.values()):
+    if not sections:
         return None
-    summary = " ".join(str(fields.get("description") or "").split()) or first_sentence(next(iter(sections.values())))
+    summary = " ".join(str(fields.get("description") or "").split()) or first_sentence(sections[0].body)
     metadata = {
         key: value for key, value in fields.items() if key in ("confidence", "sensitivity", "owner", "expires_at")
     }
@@ -75,18 +76,32 @@ def title_of_topic(topic: str) -> str:
     return topic.replace("_", " ").replace("-", " ").strip().capitalize()
 
 
-def split_sections(type: str, body: str) -> dict[str, str]:
-    """Return the text by section slug.
+def split_sections(type: str, body: str) -> tuple[Section, ...]:
+    """Return the sections of a text that are not empty.
 
-    `**Why:**` and `**How to apply:**` begin sections of their own if the type has them.
+    Headings of level 2 begin sections. In the text before them, `**Why:**` and `**How to apply:**` do, too, if the type
+    has these sections.
     """
-    first = TEMPLATES[type][0][0]
-    known = {slug for slug, _ in TEMPLATES[type]}
+    template = dict(TEMPLATES[type])
+    parsed = parse(body)
+    lead = parsed[0].body if parsed and not parsed[0].heading else ""
+    found = {slug: Section(slug, template[slug], text) for slug, text in split_lead(lead, list(template)).items()}
+    for section in parsed:
+        if section.heading and section.body:
+            above = found.get(section.slug)
+            joined = f"{above.body}\n\n{section.body}" if above else section.body
+            found[section.slug] = replace(above or section, body=joined)
+    return tuple(found.values())
+
+
+def split_lead(text: str, slugs: list[str]) -> dict[str, str]:
+    """Return the parts of a text by section slug. The part before `**Why:**` and `**How to apply:**` is the first."""
     marks = sorted(
         (found.start(), found.end(), slug)
         for slug, mark in PARTS.items()
-        if slug in known and (found := mark.search(body))
+        if slug in slugs and (found := mark.search(text))
     )
-    ends = [*(start for start, _, _ in marks[1:]), len(body)][: len(marks)]
-    parts = {first: body[: marks[0][0]].strip() if marks else body}
-    return parts | {slug: body[end:last].strip() for (_, end, slug), last in zip(marks, ends, strict=True)}
+    ends = [*(start for start, _, _ in marks[1:]), len(text)][: len(marks)]
+    parts = {slugs[0]: text[: marks[0][0]].strip() if marks else text}
+    parts |= {slug: text[end:last].strip() for (_, end, slug), last in zip(marks, ends, strict=True)}
+    return {slug: part for slug, part in parts.items() if part}

@@ -101,8 +101,9 @@ async def write(database: Database, scope: Scope, name: str, text: str, found: M
 
     If the page has to be reviewed, the source is stored with the proposal and ReviewRequired is raised.
     """
-    headings = dict(TEMPLATES[found.type])
-    sections = [SectionDraft(found.sections.get(slug, ""), slug, heading) for slug, heading in headings.items()]
+    texts = {section.slug: SectionDraft(section.body, section.slug, section.heading) for section in found.sections}
+    empty = {slug: SectionDraft("", slug, heading) for slug, heading in TEMPLATES[found.type]}
+    sections = list((empty | texts).values())
     async with OneTransaction(database) as whole:
         level = {FIELD: found.fields[FIELD]} if FIELD in found.fields else None
         kept = SourceDraft("document", f"memory/{name}", text, found.title, found.captured_at, level)
@@ -118,7 +119,7 @@ async def write(database: Database, scope: Scope, name: str, text: str, found: M
             metadata={**found.fields, "migrated_from": f"memory/{name}"},
             edit_summary=f"Migrated from {name}",
         )
-        cited = [(slug, source.source_id) for slug, said in found.sections.items() if said]
+        cited = [(section.slug, source.source_id) for section in found.sections]
         try:
             await write_cited(whole, scope, draft, cited)
         except ReviewRequired:

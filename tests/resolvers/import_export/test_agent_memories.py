@@ -79,6 +79,26 @@ async def test_insights_become_themes(wiki: Wiki, tmp_path: Path) -> None:
     assert (await wiki.row("sources"))["captured_at"].date().isoformat() == "2026-03-02"
 
 
+async def test_headings_of_a_memory_or_an_insight_begin_sections_of_its_page(wiki: Wiki, tmp_path: Path) -> None:
+    lunch = "# Lunch\n\n## Seen\n\nPeople skip it.\n\n## evidence\n\n- In May.\n- In June.\n"
+    (tmp_path / "2026-03-02-lunch.md").write_text(lunch)
+    assert (await migrate_insights(wiki.database, wiki.scope, tmp_path)).refused == []
+    page = await wiki.row("pages")
+    assert (page["summary"], page["body_md"]) == (
+        "People skip it.",
+        "## Summary\n\n## Pattern\n\n## evidence\n\n- In May.\n- In June.\n\n## Related\n\n## Seen\n\nPeople skip it.",
+    )
+    assert len(await wiki.rows("section_sources", page_id=page["id"])) == 2
+    ledger = "MySQL.\n\n**Why:** Writes.\n\n## Timeline\n\n### May\n\nBegun.\n\n## Why\n\nAnd reads."
+    (tmp_path / "project_ledger.md").write_text(ledger)
+    assert (await migrate_typed_memories(wiki.database, wiki.scope, tmp_path)).pages == ["project/ledger"]
+    page = await wiki.row("pages", slug="ledger")
+    sections = {row["section_slug"]: row["body_md"] for row in await wiki.rows("sections", page_id=page["id"])}
+    assert {slug: text for slug, text in sections.items() if text} == {
+        "overview": "MySQL.", "why": "Writes.\n\nAnd reads.", "timeline": "### May\n\nBegun.",
+    }  # fmt: skip
+
+
 async def test_memories_are_proposed_where_writes_are_reviewed(wiki: Wiki, memory: Path) -> None:
     rule = PolicyRule(WriterRole.MEMBER, Policy.REVIEW)
     await update_wiki_settings(wiki.database, wiki.scope, WikiSettings(write_policy=[rule]))
