@@ -1,6 +1,7 @@
 """Commands that list and show pages."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -242,7 +243,9 @@ def run_query_as(role: str, document: str, field: str, tenant: str, owner: str, 
 
 
 def say_page(page: dict[str, Any]) -> None:
-    """Print the title of a page, its facts such as tags, links and sources, and its text."""
+    """Print the title of a page, its facts such as tags, links and superseded claims, and its text."""
+    from content.claims.claims import ClaimRead, format_superseded
+
     say(f"# {page['title']}\n")
     facts = {
         "page": format_page_name(page)
@@ -261,6 +264,9 @@ def say_page(page: dict[str, Any]) -> None:
     for name, fact in facts.items():
         if fact:
             say(f"{name}: {fact}")
+    for claim in page["supersededClaims"]["nodes"]:
+        on = datetime.fromisoformat(claim["supersededOn"])
+        say(format_superseded(ClaimRead(claim["fact"], claim["replacement"], on)))
     say(f"\n{page['bodyMd']}")
 
 

@@ -144,6 +144,7 @@ def test_a_claim_is_superseded_only_once(run_in_acme: RunCommand) -> None:
     assert (once.count("Mild."), "Hot." in once) == (1, False)
     assert run_in_acme(*command).out == "topic/austin is now at version 2, and the claim was already superseded.\n"
     assert body(run_in_acme, "topic/austin") == once
+    assert 'Used to say "Hot." until 2026-03-02; now says "Mild.".' in run_in_acme("page", "topic/austin", *MARA).out
     refused = run_in_acme("wiki", "supersede", "topic/austin", "Cold.", "Mild.", *MARA)
     assert (refused.code, refused.out) == (1, "")
     assert refused.err.startswith("cairn: The old text was not found.")
