@@ -110,6 +110,7 @@ async def store(writer: Writer, changes: Sequence[PageChange], metrics: Metrics,
     for change, page in zip(changes, saved, strict=True):
         if change.before and change.before.status != "active":
             metrics.add("pages_resurrected")
+            await keep_trajectory(writer, change.after)
         elif change.before and page.changed:
             metrics.add("pages_updated")
     await record_each(writer, "page.created", [page for page in saved if page.created])

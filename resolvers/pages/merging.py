@@ -186,7 +186,6 @@ async def join_pages(writer: Writer, gone: Page, into: Page, joined: Joined) -> 
         await ground(writer, [into.id], recheck=True)
         if renamed_by:
             await record_renaming(writer, gone, into_after, renamed_by)
-        await keep_trajectory(writer, gone)
         await keep_trajectory(writer, into_after)
         await rewrite_names_of_both(writer, gone_after, into_after)
         version = (await rewrite_texts_naming(writer, texts, gone, into_after)).get(into.id, into_after.version)

@@ -296,7 +296,7 @@ async def save(
     """Create a page (`before` is None) or write its differences. A change of content makes a new version.
 
     A new `last_compiled_at` alone does not count as a change. `text` is the parsed new text, if the caller has it. A
-    change of sensitivity applies to the trajectory of the page, too.
+    change of sensitivity or status applies to the trajectory of the page, too.
     """
     if before is None:
         text = text if text and text.sections == after.sections else await read_sections(after.sections)
@@ -308,7 +308,7 @@ async def save(
     (changed,) = await apply_updates(writer, known)
     if known.has_new_texts:
         await ground(writer, [after.id])
-    if {*levels_of(before)} != {*levels_of(after)}:
+    if before.status != after.status or {*levels_of(before)} != {*levels_of(after)}:
         from .claims.trajectory import keep_trajectory  # here, because it saves the trajectory itself
 
         await keep_trajectory(writer, after, before.slug)

@@ -1,8 +1,8 @@
 """Trajectories: pages that list the superseded claims of a page, oldest first, with their sources.
 
 A page with at least two superseded claims has a trajectory, at the slug of the page with `-trajectory` appended. It is
-rewritten in each transaction that changes a claim, and archived while there are fewer than two claims. Its metadata
-marks it as the trajectory of the page; another page that has or had the slug is left alone.
+rewritten in each transaction that changes a claim, and archived while there are fewer than two claims or the page is
+archived. Its metadata marks it as the trajectory of the page; another page that has or had the slug is left alone.
 """
 
 from dataclasses import replace
@@ -57,13 +57,14 @@ async def keep_trajectory(writer: Writer, page: Page, former_slug: str | None = 
     own = next((row for row in found if row["is_own"]), None)
     if any(row["slug"] == slug and not row["is_own"] for row in found):
         return  # another page has the slug of the trajectory
-    if own is None and found[0]["claims"] < MIN_CLAIMS:
+    is_active = page.status == "active"
+    if own is None and (not is_active or found[0]["claims"] < MIN_CLAIMS):
         return
     if own is None or own["slug"] != slug:
         former = await writer.one(PAGES["find_by_former_slug"], type=page.type, slug=slug)
         if former and not (own and own["id"] == former["id"]):
             return  # links with this slug lead to another page, which had it
-    rows = await writer.all(CLAIMS["list_of_page"], page_id=page.id, limit=MAX_CLAIMS)
+    rows = await writer.all(CLAIMS["list_of_page"], page_id=page.id, limit=MAX_CLAIMS) if is_active else []
     before = await find_page(writer, own["id"]) if own else None
     if len(rows) < MIN_CLAIMS and (before is None or before.status == "archived"):
         return

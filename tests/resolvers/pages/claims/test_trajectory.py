@@ -14,7 +14,7 @@ from resolvers.links.links import link_pages
 from resolvers.model.drafts import PageDraft
 from resolvers.model.lookup import PageAddress
 from resolvers.pages.claims.claims import SourceRef, supersede_claim, withdraw_claim
-from resolvers.pages.lifecycle import create_page, delete_page, update_page
+from resolvers.pages.lifecycle import archive_page, create_page, delete_page, unarchive_page, update_page
 from resolvers.pages.merging import merge_pages
 from resolvers.pages.renaming import rename_page
 from resolvers.pages.sections import patch_section
@@ -24,7 +24,7 @@ from resolvers.sources.compile_requests import rebuild_page
 from resolvers.sources.sources import SourceDraft, add_source, forget_source
 from schema.root import make_engine
 from tests.compiler.forgotten.forgetting import found_in
-from tests.compiler.scripted_compiler import compile_all
+from tests.compiler.scripted_compiler import compile_all, retain_texts
 from tests.compiler.test_corrections import BEFORE, MOVED, keep, rules
 from tests.wiki import Wiki
 
@@ -99,6 +99,29 @@ async def test_a_trajectory_follows_a_rename_a_merge_and_the_deletion_of_its_pag
     }  # fmt: skip
     await delete_page(wiki.database, wiki.scope, into)
     assert {status for _, status, _ in await trajectories(wiki)} == {"archived"}
+
+
+async def test_a_trajectory_is_archived_and_unarchived_with_its_page(wiki: Wiki, page_id: Any) -> None:
+    for number in range(2):
+        await supersede(wiki, page_id, number)
+    await archive_page(wiki.database, wiki.scope, page_id)
+    assert [status for _, status, _ in await trajectories(wiki)] == ["archived"]
+    await supersede(wiki, page_id, 2)
+    assert [status for _, status, _ in await trajectories(wiki)] == ["archived"]
+    await unarchive_page(wiki.database, wiki.scope, page_id)
+    assert [status for _, status, _ in await trajectories(wiki)] == ["active"]
+    assert "Madrid" in await text(wiki, "ana-trajectory")
+
+
+async def test_a_page_merged_into_one_with_the_same_claims_leaves_no_trajectory(wiki: Wiki, page_id: Any) -> None:
+    into = await create_page(wiki.database, wiki.scope, PageDraft("entity", "A. Ruiz", body="Ana lives in Porto."))
+    for number in range(2):
+        await supersede(wiki, page_id, number)
+        await supersede(wiki, into.page_id, number)
+    await merge_pages(wiki.database, wiki.scope, page_id, into.page_id)
+    assert {(slug, status) for slug, status, _ in await trajectories(wiki)} == {
+        ("ana-trajectory", "archived"), ("a-ruiz-trajectory", "active"),
+    }  # fmt: skip
 
 
 async def mark_page(wiki: Wiki, page_id: Any) -> None:
@@ -186,6 +209,16 @@ async def test_a_trajectory_survives_compiles_until_its_sources_are_forgotten(wi
     await compile_all(wiki, rules())
     assert await trajectories(wiki) == []
     assert await found_in(wiki, "Porto") == set()
+
+
+async def test_a_compile_that_unarchives_a_page_unarchives_its_trajectory(wiki: Wiki, page_id: Any) -> None:
+    for number in range(2):
+        await supersede(wiki, page_id, number)
+    await archive_page(wiki.database, wiki.scope, page_id)
+    await retain_texts(wiki, "page entity Ana\nShe likes figs.")
+    await compile_all(wiki)
+    assert (await wiki.page(page_id))["status"] == "active"
+    assert [status for _, status, _ in await trajectories(wiki)] == ["active"]
 
 
 REPLACED = """query ($id: ID!) { node(id: $id) { ... on WikiPage {
