@@ -35,7 +35,7 @@ from ..sources.grounding import ground
 from ..sources.sources import SourceForgotten, keep_rows
 from ..subscriptions.changes import ChangeKind
 from ..transactions.transaction import NO_PAGE, TwoWikis, check_version, read_connection, writing_two
-from ..transactions.writer import Writer, record
+from ..transactions.writer import Writer, record, record_consequence
 from .claims.trajectory import find_trajectories, is_trajectory, keep_trajectory
 from .insert import PageToInsert, create, read_sections
 from .lifecycle import end_proposals, record_deletion, remove_page
@@ -158,7 +158,7 @@ async def drop_trajectory(here: Writer, page: Page) -> None:
         if row["is_own"] and (trajectory := await find_page(here, row["id"])):
             await remove_page(here, trajectory)
             here.note_state(trajectory, trajectory)
-            await record_deletion(here, trajectory)
+            await record_consequence(here, "page.deleted", trajectory.id, type=page.type, slug=trajectory.slug)
 
 
 async def readdress_texts(here: Writer, page: Page, names: PageNames) -> int:

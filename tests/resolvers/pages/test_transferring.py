@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from content.markdown.links import find_links, readdress_links
-from db.scope import Role
+from db.scope import Role, Scope, Terms
 from db.tables import metadata
 from resolvers.auth.owners import Grant, grant
 from resolvers.errors import BadInput, CairnError, Conflict, Forbidden, NotFound, SlugTaken
@@ -28,7 +28,7 @@ from resolvers.pages.lifecycle import create_page, update_page
 from resolvers.pages.merging import merge_pages
 from resolvers.pages.renaming import rename_page
 from resolvers.pages.transferring import AliasTaken, SourceTaken, transfer_page
-from resolvers.proposals.decisions import accept_proposal
+from resolvers.proposals.decisions import accept_proposal, propose_change
 from resolvers.proposals.gate import Policy, PolicyRule, ReviewRequired, WriterRole, checked_rules
 from resolvers.sources.mentions import record_mention
 from resolvers.sources.sources import SourceForgotten, cite_source, forget_source
@@ -135,6 +135,19 @@ async def test_a_transfer_moves_the_history_names_and_evidence_of_a_page(mine: W
     assert trajectory["status"] == "active"
     for wiki in (mine, team):
         await check_derived_rows(wiki)
+
+
+async def test_a_proposed_transfer_of_a_page_with_a_trajectory_is_of_the_page(mine: Wiki, team: Wiki) -> None:
+    page_id = await create(mine, "Zanzibarium", "Hot.")
+    for fact, replacement in (("Hot.", "Cold."), ("Cold.", "Mild.")):
+        await supersede_claim(mine.database, mine.scope, PageAddress(page_id), fact=fact, replacement=replacement)
+
+    async def proposed(scope: Scope) -> object:
+        return await transfer_page(mine.database, scope, page_id, str(team.scope.owner_id))
+
+    held = await propose_change(mine.database, mine.scope, Terms("It is theirs."), proposed)
+    proposal = await mine.row("proposals", id=held.proposal_id)
+    assert (proposal["page_id"], proposal["title"], proposal["base_version"]) == (page_id, "Zanzibarium", 3)
 
 
 async def test_a_transferred_page_leaves_no_rows_in_the_old_wiki(mine: Wiki, team: Wiki) -> None:
