@@ -28,7 +28,7 @@ from ..model import outline
 from ..model.drafts import PageDraft, clean_draft
 from ..model.names import check_free, free_slug, title_slug
 from ..model.page_fields import checked_fields, replace_metadata, with_fields
-from ..model.pages import Page, Saved
+from ..model.pages import Page, Saved, find_page
 from ..permissions import Action, Withheld, check_sees
 from ..proposals.events import announce_events
 from ..proposals.gate import PROPOSALS
@@ -37,10 +37,10 @@ from ..search.index import remove_from_search
 from ..subscriptions.changes import ChangeKind
 from ..transactions.outbox import ProposalKind
 from ..transactions.transaction import NO_PAGE, check_version, writing, writing_page
-from ..transactions.writer import Writer, record
+from ..transactions.writer import Writer, record, record_consequence
 from ..validation import UNSET, Given
 from .aliases import replace_aliases
-from .claims.trajectory import keep_trajectory
+from .claims.trajectory import find_trajectories, keep_trajectory
 from .insert import read_body, read_sections
 from .update import save
 from .upsert import draft_page, draft_text, store
@@ -227,20 +227,28 @@ async def archive_scope(database: Database, scope: Scope) -> int:
 async def delete_page(database: Database, scope: Scope, page_id: UUID) -> Saved:
     """Delete a page and all that belongs to it for good. Its children lose their parent, and links to it break."""
     async with writing_page(database, scope, page_id, Action.MANAGE) as (writer, page):
+        await drop_trajectory(writer, page)
         await remove_page(writer, page)
-        await keep_trajectory(writer, page)
-        await record_deletion(writer, page)
+        await record(writer, "page.deleted", page.id, **names_to_log(page))
         return Saved(page.id, page.version)
 
 
-async def record_deletion(writer: Writer, page: Page) -> None:
-    """Write the deletion of a page into the activity log.
+def names_to_log(page: Page) -> dict[str, str]:
+    """Return the type, slug and title of a deleted page for the log, if all readers could read the page.
 
-    The log cannot check later who may read a deleted page, so it names only pages that all readers could read.
+    The log cannot check later who may read a deleted page.
     """
     is_open = level_of(page.metadata) in OPEN_LEVELS
-    names = {"type": page.type, "slug": page.slug, "title": page.title} if is_open else {}
-    await record(writer, "page.deleted", page.id, **names)
+    return {"type": page.type, "slug": page.slug, "title": page.title} if is_open else {}
+
+
+async def drop_trajectory(writer: Writer, page: Page) -> None:
+    """Delete the trajectory of a page that is deleted or transferred."""
+    for row in await find_trajectories(writer, page):
+        if row["is_own"] and (trajectory := await find_page(writer, row["id"])):
+            await remove_page(writer, trajectory)
+            writer.note_state(trajectory, trajectory)
+            await record_consequence(writer, "page.deleted", trajectory.id, **names_to_log(trajectory))
 
 
 async def end_proposals(writer: Writer, page: Page, reason: str | None = None) -> None:

@@ -35,10 +35,10 @@ from ..sources.grounding import ground
 from ..sources.sources import SourceForgotten, keep_rows
 from ..subscriptions.changes import ChangeKind
 from ..transactions.transaction import NO_PAGE, TwoWikis, check_version, read_connection, writing_two
-from ..transactions.writer import Writer, record, record_consequence
-from .claims.trajectory import find_trajectories, is_trajectory, keep_trajectory
+from ..transactions.writer import Writer, record
+from .claims.trajectory import is_trajectory, keep_trajectory
 from .insert import PageToInsert, create, read_sections
-from .lifecycle import end_proposals, record_deletion, remove_page
+from .lifecycle import drop_trajectory, end_proposals, remove_page
 from .update import StateChange, save_all
 
 TRANSFERS = statements("import_export/transferring")
@@ -131,7 +131,7 @@ async def check_transferable(wikis: TwoWikis, page: Page) -> PageNames:
 
 async def transfer(database: Database, wikis: TwoWikis, page: Page, names: PageNames) -> Saved:
     here, there = wikis
-    await drop_trajectory(here, page)
+    await drop_trajectory(here, page)  # it is written again in the other wiki
     sections = await readdress_page(here, page, names)
     sources = await copy_sources(database, wikis, page)
     await copy_attachments(database, wikis, page)
@@ -150,15 +150,6 @@ async def transfer(database: Database, wikis: TwoWikis, page: Page, names: PageN
 
 
 # -- the wiki that the page leaves
-
-
-async def drop_trajectory(here: Writer, page: Page) -> None:
-    """Delete the trajectory of the page. It is written again in the other wiki."""
-    for row in await find_trajectories(here, page):
-        if row["is_own"] and (trajectory := await find_page(here, row["id"])):
-            await remove_page(here, trajectory)
-            here.note_state(trajectory, trajectory)
-            await record_consequence(here, "page.deleted", trajectory.id, type=page.type, slug=trajectory.slug)
 
 
 async def readdress_texts(here: Writer, page: Page, names: PageNames) -> int:

@@ -2,7 +2,8 @@
 
 A page with at least two superseded claims has a trajectory, at the slug of the page with `-trajectory` appended. It is
 rewritten in each transaction that changes a claim, and archived while there are fewer than two claims or the page is
-archived. Its metadata marks it as the trajectory of the page; another page that has or had the slug is left alone.
+archived. It is deleted with the page. Its metadata marks it as the trajectory of the page; another page that has or had
+the slug is left alone.
 """
 
 from dataclasses import replace
