@@ -263,6 +263,7 @@ async def remove_page(writer: Writer, page: Page) -> None:
     """Delete a page and all that belongs to it. The caller writes the activity log."""
     await end_proposals(writer, page)
     counting = await find_hubness_dependents(writer, page.id)
+    await writer.later(PAGES["return_placements"], page_id=page.id)
     for child in await writer.all(PAGES["orphan_children"], page_id=page.id):
         writer.changes.add(ChangeKind.MOVED, child["id"])
     for release in ("release_sections", "release_mentions"):

@@ -155,6 +155,23 @@ UPDATE pages SET parent_page_id = NULL, updated_at = :now
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND parent_page_id = :page_id
 RETURNING id;
 
+-- name: return_placements
+-- Place the pages that a deleted topic lists in the section that was promoted to it.
+UPDATE placements AS w
+SET parent_page_id = given.page_id, section_slug = given.section_slug, is_delegated = given.is_below
+FROM (
+    SELECT s.page_id, s.section_slug, EXISTS (
+        SELECT 1 FROM sections AS whole
+        WHERE whole.tenant_id = :tenant_id AND whole.owner_id = :owner_id AND whole.page_id = s.page_id
+          AND CAST(whole.aggregation ->> 'is_whole' AS boolean)
+    ) AS is_below
+    FROM sections AS s
+    WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.promoted_page_id = :page_id
+    ORDER BY s.page_id, s.section_slug
+    LIMIT 1
+) AS given
+WHERE w.tenant_id = :tenant_id AND w.owner_id = :owner_id AND w.parent_page_id = :page_id AND w.is_delegated;
+
 -- name: release_sections
 -- Detach the sections that were promoted to a page that is deleted.
 UPDATE sections SET promoted_page_id = NULL, updated_at = :now
