@@ -13,6 +13,7 @@ from db.tables import PAGE_TYPES, SOURCE_KINDS
 from resolvers.errors import NotFound
 from resolvers.ingest.ingest import IngestDraft, file_of, ingest_source
 from resolvers.pages.stubs import stub_draft, write_stub
+from resolvers.proposals.gate import ReviewRequired
 from resolvers.sources.retain import retain_source
 from resolvers.sources.sources import Citation, SavedSource, SourceDraft, cite_source
 
@@ -57,30 +58,42 @@ class Remembered(BaseModel):
     version: int
     created: bool = Field(description="False if it was already stored.")
     cited_by: str | None = Field(description="Page and section that cite it now, as type/slug#section.")
+    proposal_id: str | None = Field(description="Proposal to cite it, if that waits for a reviewer.")
 
 
 async def remember(caller: Caller, arguments: RememberInput) -> ToolOutput:
-    """Store a source. If a page or section that should cite it does not exist, nothing is stored."""
+    """Store a source. If a page or section that should cite it does not exist, nothing is stored.
+
+    If the citation must be reviewed, the source is stored and the citation is proposed.
+    """
     page = None if arguments.page is None else await find_page_with_section(caller, arguments.page, arguments.section)
     ref = arguments.ref or f"sha256:{sha256(arguments.content.encode(errors='replace')).hexdigest()[:32]}"
     draft = SourceDraft(
         arguments.kind, ref, arguments.content, arguments.title, arguments.captured_at, arguments.metadata
     )
     source = await caller.write(lambda database, scope: retain_source(database, scope, draft))
-    cited = None
+    cited = None if page is None else f"{page.name}#{arguments.section}"
+    proposal_id = None
     if page is not None:
-        await caller.write(CitationWrite(page, arguments.section, source).run)
-        cited = f"{page.name}#{arguments.section}"
+        try:
+            await caller.write(CitationWrite(page, arguments.section, source).run)
+        except ReviewRequired as held:
+            if held.proposal_id is None:
+                raise
+            proposal_id = str(held.proposal_id)
     data = Remembered(
         source_id=str(source.source_id),
         kind=arguments.kind,
         ref=ref,
         version=source.version,
         created=source.created,
-        cited_by=cited,
+        cited_by=None if proposal_id else cited,
+        proposal_id=proposal_id,
     )
     known = "Kept" if source.created else "Known already:"
     rest = f" {cited} rests on it." if cited else ""
+    if proposal_id:
+        rest = f" That {cited} cites it waits for a reviewer as the proposal {proposal_id}."
     return ToolOutput(data, f"{known} source {data.source_id}, version {data.version}.{rest}")
 
 

@@ -96,6 +96,19 @@ async def test_a_conflicting_proposal_is_amended_and_accepted(
         assert (decided["status"], decided["reason"]) == ("accepted", "With its version.")
 
 
+async def test_a_remembered_source_is_kept_while_its_citation_waits_for_a_reviewer(
+    service: Service, ada: RestClient, ben: RestClient, wiki: Wiki
+) -> None:
+    await ben.create_page("Ledger", content=TEXT)
+    await review(service, ben.token, "MEMBER")
+    async with agent(service, ada.token) as author:
+        kept = await author.call("wiki_remember", content="It moved.", page="ledger", section="database")
+    assert (kept["created"], kept["cited_by"]) == (True, None)
+    assert [str(row["id"]) for row in await wiki.rows("sources")] == [kept["source_id"]]
+    accepted = await ben.post(f"/proposals/{kept['proposal_id']}/accept", {})
+    assert (accepted.status_code, len(await wiki.rows("section_sources"))) == (200, 1)
+
+
 async def test_a_compile_that_proposes_waits_for_the_reviewer(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
     """No page exists until the admin accepts a proposal of the compiler."""
     async with serving(dsn, tmp_path, worker=True) as service:
