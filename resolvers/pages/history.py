@@ -19,6 +19,7 @@ from ..permissions import Action, authorise
 from ..proposals.operations import proposable
 from ..transactions.transaction import NO_PAGE, check_version, read_connection, writing_page
 from ..transactions.writer import record
+from .claims.claims import withdraw_undone
 from .insert import read_body
 from .revision_store import State, find_states
 from .update import save
@@ -68,6 +69,7 @@ async def restore_state(
     """Write a new version with the title, summary, text, tags and metadata of an earlier version.
 
     The slug and the aliases stay as they are. So does the sensitivity of the page and its sections where it was lower.
+    Superseded claims that this undoes are withdrawn.
     """
     if version < 1:
         raise BadInput("Versions count from 1.", "version")
@@ -86,6 +88,7 @@ async def restore_state(
         saved = await save(writer, page, after, text=text, edit_summary=restoration(version))
         if saved.changed:
             await record(writer, "page.restored", page.id, version=saved.version, restoredVersion=version)
+            await withdraw_undone(writer, after, version)
         return saved
 
 

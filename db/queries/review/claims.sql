@@ -39,6 +39,15 @@ FROM unnest(
 )
 ON CONFLICT (tenant_id, page_id, digest) DO NOTHING;
 
+-- name: find_recorded_since
+-- Return the superseded claims of a page that are not withdrawn and were recorded after a version of the page.
+SELECT c.id, c.replacement FROM superseded_claims AS c
+JOIN revisions AS r
+    ON r.tenant_id = :tenant_id AND r.owner_id = :owner_id AND r.page_id = :page_id AND r.version = :version
+    AND r.created_at < c.created_at
+WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.page_id = :page_id AND c.withdrawn_at IS NULL
+ORDER BY c.id;
+
 -- name: withdraw_claim
 -- Withdraw a superseded claim.
 UPDATE superseded_claims SET withdrawn_at = CAST(:now AS timestamptz)

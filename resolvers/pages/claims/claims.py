@@ -16,6 +16,7 @@ from db.ids import new_id
 from db.scope import Scope
 from db.sql import statements
 from db.tables import SOURCE_KINDS
+from lib.threads import offload
 
 from ... import validation
 from ...errors import BadInput
@@ -312,6 +313,25 @@ async def withdraw_claim(database: Database, scope: Scope, claim_id: UUID) -> Su
                 await keep_trajectory(writer, page)
             await record(writer, "claim.withdrawn", saved.page_id, version=saved.version, claimId=claim_id)
         return SupersededClaim(claim_id, saved)
+
+
+async def withdraw_undone(writer: Writer, page: Page, version: int) -> None:
+    """Withdraw the superseded claims that the restoration of a version of the page has undone.
+
+    They were recorded after that version, and the page does not say any more what replaced them.
+    """
+    rows = await writer.all(CLAIMS["find_recorded_since"], page_id=page.id, version=version)
+    if not rows:
+        return
+    text = claims.unescaped(page.body)
+    undone = await offload(
+        len(rows) * len(text), lambda: [row for row in rows if not claims.has_claim(text, row["replacement"])]
+    )
+    for row in undone:
+        await writer.run(CLAIMS["withdraw_claim"], claim_id=row["id"])
+        await record(writer, "claim.withdrawn", page.id, claimId=row["id"])
+    if undone:
+        await keep_trajectory(writer, page)
 
 
 def claim_text(value: str, field: str) -> str:

@@ -11,6 +11,7 @@ from resolvers.model.drafts import PageDraft
 from resolvers.model.lookup import PageAddress
 from resolvers.pages.claims.claims import Mode, SourceRef, supersede_claim, withdraw_claim
 from resolvers.pages.edits import EditAmbiguous, EditFailed
+from resolvers.pages.history import restore_state
 from resolvers.pages.lifecycle import create_page, delete_page
 from resolvers.pages.merging import merge_pages
 from resolvers.sources.sources import SourceDraft, add_source
@@ -188,6 +189,26 @@ async def test_a_restored_claim_has_the_replacement_that_holds_now(wiki: Wiki, p
     (row,) = await wiki.rows("superseded_claims")
     assert (row["id"], row["withdrawn_at"], row["replacement"]) == (again.claim_id, None, "on SQLite")
     assert row["stated_by_id"] is not None
+
+
+async def test_restoring_a_version_withdraws_later_claims_whose_replacement_it_removes(
+    wiki: Wiki, page: PageAddress
+) -> None:
+    async def standing() -> list[str]:
+        rows = await wiki.rows("superseded_claims")
+        return [row["fact"] for row in rows if row["withdrawn_at"] is None]
+
+    assert page.page_id
+    await supersede(wiki, page, "three people", "four people", mode=Mode.NONE)
+    await supersede(wiki, page, "are nightly", "are hourly")
+    for fact, replacement in (("on Postgres", "on MySQL"), ("on MySQL", "on SQLite")):
+        await supersede(wiki, page, fact, replacement)
+    await restore_state(wiki.database, wiki.scope, page.page_id, 3)
+    assert await standing() == ["three people", "are nightly", "on Postgres"]
+    assert "on SQLite" not in (await wiki.row("pages", slug="ledger-trajectory"))["body_md"]
+    await restore_state(wiki.database, wiki.scope, page.page_id, 1)
+    assert await standing() == ["three people"]
+    assert (await wiki.row("pages", slug="ledger-trajectory"))["status"] == "archived"
 
 
 async def test_a_merge_moves_claims_to_the_remaining_page(wiki: Wiki, page: PageAddress) -> None:
