@@ -289,8 +289,8 @@ WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.status = 'active
 ORDER BY p.title, p.id;
 
 -- name: slug_drift
--- Pages whose slug does not match their title. Titles with characters beyond ASCII are skipped. The slug `index` is
--- reserved, so a page with that title has `index-page`.
+-- Pages whose slug does not match their title, except trajectories, whose slug follows from that of their page. Titles
+-- with characters beyond ASCII are skipped. The slug `index` is reserved, so a page with that title has `index-page`.
 SELECT p.id, p.type, p.slug, p.title, named.slug AS detail, named.slug AS target FROM pages AS p
 CROSS JOIN LATERAL (
     SELECT CASE WHEN plain.slug = 'index' THEN 'index-page' ELSE plain.slug END AS slug
@@ -300,6 +300,7 @@ CROSS JOIN LATERAL (
 WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.status = 'active'
   AND p.title ~ '^[ -~]+$' AND length(named.slug) BETWEEN 1 AND 120
   AND regexp_replace(p.slug, '-\d+$', '') <> named.slug AND p.slug <> named.slug
+  AND NOT jsonb_exists(p.metadata, 'trajectory_of')
 ORDER BY p.title, p.id;
 
 -- name: decision_shape

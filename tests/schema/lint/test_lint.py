@@ -14,6 +14,7 @@ from resolvers.context import Context
 from resolvers.knowledge.lint import CHECKS, statement_of
 from resolvers.model.drafts import PageDraft
 from resolvers.model.lookup import PageAddress
+from resolvers.pages.claims.claims import supersede_claim
 from resolvers.pages.claims.contradictions import (
     Claimed,
     Resolution,
@@ -100,6 +101,17 @@ async def test_a_topic_of_generated_lists_needs_no_sources(wiki: Wiki) -> None:
     await compile_all(wiki)
     assert any(row["aggregation"] for row in await wiki.rows("sections", "id"))
     assert (await linted(wiki))["missing_sources"]["total"] == 0
+
+
+async def test_no_check_reports_a_trajectory(wiki: Wiki) -> None:
+    draft = PageDraft("entity", "Ana Ruiz", slug="ana", body="Ana lives in Porto.")
+    page_id = (await create_page(wiki.database, wiki.scope, draft)).page_id
+    for fact, replacement in (("in Porto", "in Lisbon"), ("in Lisbon", "in Faro")):
+        await supersede_claim(wiki.database, wiki.scope, PageAddress(page_id), fact=fact, replacement=replacement)
+    assert await wiki.row("pages", slug="ana-trajectory")
+    findings = {name: [one["slug"] for one in check["findings"]] for name, check in (await linted(wiki)).items()}
+    assert [name for name, slugs in findings.items() if "ana-trajectory" in slugs] == []
+    assert findings["slug_drift"] == ["ana"]
 
 
 async def test_lint_is_forbidden_to_readers_and_not_found_in_other_wikis(wiki: Wiki) -> None:
