@@ -72,7 +72,9 @@ async def load_seed_files(database: Database, scope: Scope, folder: Path) -> See
 
 
 def files_of(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.glob("*.md") if path.is_file())[:FILES_MAX] if folder.is_dir() else []
+    """Return the markdown files directly in a folder that are not hidden, by name."""
+    found = sorted(path for path in folder.glob("[!.]*.md") if path.is_file()) if folder.is_dir() else []
+    return found[:FILES_MAX]
 
 
 def read(path: Path) -> Seed:

@@ -78,10 +78,14 @@ async def migrate(
 
 
 def files(folder: Path) -> list[Path]:
-    """Return the markdown files directly in a folder, by name. Raises BadInput for no folder or too many files."""
+    """Return the markdown files directly in a folder that are not hidden, by name.
+
+    Raises BadInput for no folder or too many files.
+    """
     if not folder.is_dir():
         raise BadInput(f"There is no folder {folder}.", "path")
-    found = sorted(path for path in folder.iterdir() if path.suffix.lower() == ".md" and path.is_file())
+    visible = (path for path in folder.iterdir() if not path.name.startswith("."))
+    found = sorted(path for path in visible if path.suffix.lower() == ".md" and path.is_file())
     if len(found) > FILES_MAX:
         raise BadInput(f"There are {len(found):,} files; {FILES_MAX:,} are taken at once.", "path")
     return found

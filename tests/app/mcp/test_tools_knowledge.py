@@ -176,6 +176,7 @@ async def test_a_service_loads_its_seed_files_before_it_serves(
 
 async def test_seed_files_neither_overwrite_nor_restore_entries(mcp_agent: Agent, wiki: Wiki, seeds: Path) -> None:
     await mcp_agent.call("knowledge_write", topic="ports", content="9000.")
+    (seeds / ".draft.md").write_text("Hidden.")
     report = await load_seed_files(wiki.database, wiki.scope, seeds)
     assert (report.made, report.known, [file for file, _ in report.refused]) == (
         ["claude_models"],

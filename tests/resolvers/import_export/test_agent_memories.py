@@ -72,8 +72,9 @@ async def test_repeating_a_migration_writes_only_pages_of_changed_files(wiki: Wi
 
 async def test_insights_become_themes(wiki: Wiki, tmp_path: Path) -> None:
     (tmp_path / "2026-03-02-deadlines.md").write_text("# Deadlines slip in spring\n\nThree of them did.")
+    (tmp_path / "._2026-03-02-deadlines.md").write_bytes(b"\0\5\x16\7 of a Mac")
     done = await migrate_insights(wiki.database, wiki.scope, tmp_path)
-    assert done.pages == ["theme/2026-03-02-deadlines"]
+    assert (done.pages, done.refused) == (["theme/2026-03-02-deadlines"], [])
     page = await wiki.row("pages")
     assert (page["type"], page["title"]) == ("theme", "Deadlines slip in spring")
     assert (await wiki.row("sources"))["captured_at"].date().isoformat() == "2026-03-02"
