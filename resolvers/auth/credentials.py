@@ -11,6 +11,7 @@ import jwt
 from content.limits import AUTHOR
 from db.database import Database
 from db.scope import Actor, ActorKind, Role, Scope
+from lib.lru import LRU
 from observability.trace import record_caller
 
 from ..errors import BadInput, Forbidden, NoCredential, NotFound, Unauthenticated
@@ -18,13 +19,14 @@ from ..permissions import Action, authorise, covers
 from ..transactions.audit import CredentialLog, Event
 from ..transactions.db_errors import translated_db_errors
 from .api_keys import PREFIX, KeyRefused, NetworkRefused, find_key, role_of_scopes, scope_of_key
-from .credential_cache import TTL, CredentialCache, Verified
 from .jwks import ALGORITHMS, Jwks
 from .owners import Owner, usual_actor
 
 SECRET_MIN = 32  # bytes, the length of a hash of HS256
 LEEWAY = 30.0  # seconds that an issuer's clock may run ahead of ours
 TTL_MAX = 10 * 365 * 86_400
+CACHE_SIZE = 4096  # tokens
+CACHE_TTL = 60.0  # seconds for which a credential may still be accepted after it was withdrawn
 
 REASONS: Mapping[type[jwt.PyJWTError], str] = {
     jwt.ExpiredSignatureError: "The token has expired.",
@@ -40,8 +42,20 @@ MALFORMED: Final = "The token is malformed."
 Choice = TypeVar("Choice", Role, ActorKind)
 
 
+class Verified(NamedTuple):
+    """The scope of a verified token. It need not be verified again until `until`, in seconds since 1970."""
+
+    scope: Scope
+    until: float
+    resource: str | None
+    """The only part of the service that accepts it, such as `https://wiki.example.org/mcp`; None stands for all."""
+
+
 class Tokens:
-    """Verifies tokens by our own secret, an issuer's public keys, or both; each key has its own algorithm."""
+    """Verifies tokens by our own secret, an issuer's public keys, or both; each key has its own algorithm.
+
+    Verified tokens are cached, because verifying a signature takes longer than a typical request.
+    """
 
     def __init__(
         self,
@@ -60,7 +74,7 @@ class Tokens:
         self.secret = None if secret is None else secret_key(secret)
         self.jwks, self.issuer, self.audience, self.resource = jwks, issuer, audience, resource
         self.clock = clock
-        self.cache = CredentialCache(clock)
+        self.verified: LRU[Verified] = LRU(CACHE_SIZE)
 
     async def scope(self, token: str) -> Scope:
         """Return the scope of a token. Raises Unauthenticated with the reason if it is not valid."""
@@ -68,11 +82,12 @@ class Tokens:
 
     async def find(self, token: str) -> Verified:
         """Return the scope of a token, and the time until which it need not be verified again."""
-        found = self.cache.find(token)
-        if found is None:
-            claims = await self.claims(token)
-            found = self.cache.keep(token, scope_of(claims), int(claims["exp"]), self.resource_of(claims))
-        return found
+        found = self.verified.get(token)
+        if found is not None and found.until > self.clock():
+            return found
+        claims = await self.claims(token)
+        scope, resource = scope_of(claims), self.resource_of(claims)
+        return self.verified.put(token, Verified(scope, min(int(claims["exp"]), self.clock() + CACHE_TTL), resource))
 
     def resource_of(self, claims: Mapping[str, Any]) -> str | None:
         """Return the only resource that a token is valid for, or None if it is valid for the whole service."""
@@ -301,7 +316,7 @@ class Credentials:
             for moment in (row["expires_at"], row["former_until"])
             if moment is not None
         ]
-        return time.time() + min([TTL, *left])
+        return time.time() + min([CACHE_TTL, *left])
 
     async def at_work(self, scope: Scope, owner: str) -> Scope:
         """Return the scope in another owner's wiki. Raises Forbidden, with the same message for an unknown owner."""

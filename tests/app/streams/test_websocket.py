@@ -193,7 +193,7 @@ async def test_a_connection_is_closed_when_its_token_expires(service: Service, w
 async def test_revoking_an_api_key_closes_its_connection(
     service: Service, wiki: Wiki, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("resolvers.auth.credentials.TTL", 0.2)
+    monkeypatch.setattr("resolvers.auth.credentials.CACHE_TTL", 0.2)
     scope = wiki.scope
     key = await create_api_key(wiki.database, scope.tenant_id, "k", Role.MEMBER, [scope.owner_id])
     async with open_initialised_socket(service, key.key) as socket:
