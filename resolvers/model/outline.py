@@ -38,11 +38,12 @@ def from_body(body: str, current: Outline = (), *, restored: bool = False) -> Ou
     return keep_identities(checked_outline(parse(body), "bodyMd", restored=restored), current)
 
 
-def keep_identities(sections: Outline, current: Outline) -> Outline:
+def keep_identities(sections: Outline, current: Outline, *, in_order: bool = False) -> Outline:
     """Return the sections, with the slug of the current section that has the same heading, if there is one.
 
     A section whose heading is new keeps the slug of the only section with its text whose heading is gone, and so its
-    citations. The other sections get the slug of their heading, numbered if it is taken.
+    citations. With `in_order`, sections whose heading and text are new keep the slugs of the sections that are gone,
+    in their order, if there are as many. The other sections get the slug of their heading, numbered if it is taken.
     """
     slugs_by_heading: dict[str, list[str]] = {}
     for section in current:
@@ -53,6 +54,10 @@ def keep_identities(sections: Outline, current: Outline) -> Outline:
         [section for section in current if section.heading and section.slug not in kept],
     )
     kept = [slug or (s.heading and renamed.get(s.body)) or None for slug, s in zip(kept, sections, strict=True)]
+    gone = [section.slug for section in current if section.slug not in kept]
+    if in_order and len(gone) == kept.count(None):
+        rewritten = iter(gone)
+        kept = [slug or next(rewritten) for slug in kept]
     taken = {slug for slug in kept if slug}
     result = []
     for slug, section in zip(kept, sections, strict=True):

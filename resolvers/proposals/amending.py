@@ -16,7 +16,6 @@ from ..errors import Conflict
 from ..knowledge.knowledge import draft_of
 from ..model import outline
 from ..model.drafts import PageDraft
-from ..model.outline import Outline
 from ..model.pages import Page, find_page
 from ..pages.revision_store import State, find_states
 from ..pages.upsert import find_page_for
@@ -52,30 +51,15 @@ def amended_values(amendment: Amendment) -> dict[str, Any]:
 
 
 def amend_draft(draft: PageDraft, given: dict[str, Any]) -> PageDraft:
-    """Return a draft with the amended values. A new body replaces all sections, which keep their slugs."""
+    """Return a draft with the amended values. A new body replaces all sections, which keep their slugs.
+
+    A section keeps its slug, and so its citations, even if a reviewer changes its heading and its text.
+    """
     if "body" not in given:
         return replace(draft, **given)
     proposed = outline.rename_slugs(tuple(parse(draft.body or "")), draft.section_slugs) or ()
-    slugs = amended_slugs(tuple(parse(given["body"])), proposed) if proposed else ()
-    return replace(draft, **given, sections=None, section_slugs=slugs)
-
-
-def amended_slugs(sections: Outline, proposed: Outline) -> list[str]:
-    """Return the slugs of amended sections: that of the proposed section with the same heading.
-
-    If as many sections are left on both sides, they have got other headings, and keep their slugs in order.
-    """
-    left = list(proposed)
-    known: dict[int, str] = {}
-    for place, section in enumerate(sections):
-        if same := next((other for other in left if other.heading == section.heading), None):
-            known[place] = same.slug
-            left.remove(same)
-    renamed = [place for place in range(len(sections)) if place not in known]
-    if len(renamed) != len(left):
-        return [section.slug for section in outline.keep_identities(sections, proposed)]
-    known |= {place: other.slug for place, other in zip(renamed, left, strict=True)}
-    return [known[place] for place in range(len(sections))]
+    amended = outline.keep_identities(tuple(parse(given["body"])), proposed, in_order=True) if proposed else ()
+    return replace(draft, **given, sections=None, section_slugs=[section.slug for section in amended])
 
 
 def merged_draft(draft: PageDraft, given: dict[str, Any]) -> PageDraft:

@@ -155,6 +155,21 @@ async def test_citations_stay_with_a_section_to_which_a_reviewer_gives_another_h
     assert len(await wiki.rows("section_sources")) == len(ana["arguments"]["citations"])
 
 
+async def test_citations_stay_with_sections_that_a_reviewer_moves_and_gives_other_headings(wiki: Wiki) -> None:
+    await set_policy(wiki, Policy.REVIEW)
+    await keep(wiki, *BEFORE)
+    await compile_all(wiki, rules())
+    (ana,) = (row for row in await wiki.rows("proposals") if row["title"] == "Ana Ruiz")
+    overview, _, notes = ana["proposed_body"].removeprefix("## Overview").partition("\n\n## Notes")
+    text = f"## Remarks{notes}\n\n## About her{overview}"
+    done = await accept_proposal(wiki.database, wiki.scope, ana["id"], Amendment(body=text))
+    sections = await wiki.rows("sections", "position", page_id=done.page_id)
+    assert [(row["section_slug"], row["heading"]) for row in sections] == [
+        ("notes", "Remarks"),
+        ("overview", "About her"),
+    ]
+
+
 async def test_citations_stay_with_their_sections_where_they_were_moved_since(wiki: Wiki) -> None:
     await keep(wiki, *BEFORE)
     await compile_all(wiki, rules())

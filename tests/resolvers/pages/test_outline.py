@@ -110,3 +110,15 @@ def test_sections_with_equal_or_no_text_get_new_slugs_under_new_headings() -> No
     assert slugs_after("## A\n\nTea.\n\n## B\n\nTea.", "## C\n\nTea.\n\n## D\n\nTea.") == ["c", "d"]
     assert slugs_after("## A\n\nTea.", "## C\n\nTea.\n\n## D\n\nTea.") == ["c", "d"]
     assert slugs_after("## A\n\n## B\n\nTea.", "## C\n\n## B\n\nTea.") == ["c", "b"]
+
+
+def test_amended_sections_with_new_headings_and_texts_keep_the_slugs_of_as_many_gone_sections() -> None:
+    def amended(before: str, after: str) -> list[str]:
+        sections = outline.keep_identities(outline.from_body(after), outline.from_body(before), in_order=True)
+        return [section.slug for section in sections]
+
+    before = "## A\n\nTea.\n\n## B\n\nBun.\n\n## C\n\nJam."
+    assert amended(before, "## C\n\nJam.\n\n## D\n\n1\n\n## E\n\n2") == ["c", "a", "b"]
+    assert amended(before, "## D\n\nBun.\n\n## E\n\n1\n\n## C\n\n2") == ["b", "a", "c"], "equal texts come first"
+    assert amended(before, "## D\n\n1\n\n## C\n\nJam.") == ["d", "c"]
+    assert amended("Tea.", "## D\n\nTea.") == ["overview"]
