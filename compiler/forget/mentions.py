@@ -2,7 +2,6 @@
 counted again."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -10,13 +9,15 @@ import orjson
 
 from content.names import normalise
 from db.connection import Row
+from db.database import Database
+from db.scope import Scope
 from db.sql import statements
 from resolvers.transactions.writer import Writer
 
 from ..authors import make_plan
 from ..leaf_pass import Run
 from ..metrics import Metrics
-from ..planner import Citations, Knowledge, MentionCard, PageCard, Plan, SourceText
+from ..planner import MentionCard, Plan, SourceText
 from ..read.evidence import Forgotten, StoredKnowledge
 from ..read.stored import find_sources, source_of
 from ..rebuild.replan import result_or
@@ -49,7 +50,7 @@ async def plan_clusters(
     """Return the `cluster` that the planner would store with each of these names if it had read only these sources."""
     if not sources:
         return {}
-    knowledge = KnowledgeWithoutMentions(StoredKnowledge(run.database, run.scope), aliases)
+    knowledge = KnowledgeWithoutMentions(run.database, run.scope, aliases)
     plan = await result_or(run, forgotten, make_plan(run.authors.planner, sources, knowledge), Plan())
     return {alias: held.cluster for held in plan.held if (alias := normalise(held.name)) in aliases}
 
@@ -83,27 +84,12 @@ def without(contexts: Sequence[Mapping[str, Any]], source_ids: Collection[UUID])
     return orjson.dumps([context for context in contexts if context["sourceId"] not in excluded]).decode()
 
 
-@dataclass(frozen=True, slots=True)
-class KnowledgeWithoutMentions:
-    """A `Knowledge` that hides the mentions of these names."""
+class KnowledgeWithoutMentions(StoredKnowledge):
+    """The knowledge of one wiki without the mentions of these names."""
 
-    knowledge: Knowledge
-    aliases: Collection[str]
-
-    async def pages(self, aliases: Collection[str]) -> Mapping[str, Sequence[PageCard]]:
-        return await self.knowledge.pages(aliases)
-
-    async def names(self, max_names: int) -> Collection[str] | None:
-        return await self.knowledge.names(max_names)
+    def __init__(self, database: Database, scope: Scope, aliases: Collection[str]) -> None:
+        super().__init__(database, scope)
+        self.aliases = aliases
 
     async def mentions(self, aliases: Collection[str]) -> Mapping[str, MentionCard]:
-        return await self.knowledge.mentions([alias for alias in aliases if alias not in self.aliases])
-
-    async def sources(self, ids: Collection[UUID]) -> Mapping[UUID, SourceText]:
-        return await self.knowledge.sources(ids)
-
-    async def sources_with(self, names: Collection[str], max_sources: int) -> Mapping[str, Sequence[UUID]]:
-        return await self.knowledge.sources_with(names, max_sources)
-
-    async def citations(self, page_ids: Collection[UUID]) -> Mapping[UUID, Citations]:
-        return await self.knowledge.citations(page_ids)
+        return await super().mentions([alias for alias in aliases if alias not in self.aliases])
