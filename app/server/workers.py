@@ -40,6 +40,7 @@ def preload() -> None:
 class Worker(multiprocess.Process):
     """A server process."""
 
+    config: Config
     has_started = False
 
     def __init__(self, config: Config, sockets: list[socket.socket]) -> None:
@@ -61,7 +62,6 @@ class Worker(multiprocess.Process):
         """Serve, in the new process. It closes the parent's end of the pipe, so that it notices the parent's death."""
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         self.parent_conn.close()
-        assert isinstance(self.config, Config)
         os.environ.update(self.config.environment)
         super().target(sockets)
 
@@ -99,6 +99,8 @@ class Workers(Multiprocess):
     A worker that failed to start, because Postgres was down, for example, is started again after a pause. Only if all
     of the first workers fail, `is_hopeless` is set and the service ends.
     """
+
+    config: Config
 
     def __init__(self, config: Config, sockets: list[socket.socket], on_ready: Callable[[], None]) -> None:
         super().__init__(config, sockets)
@@ -140,7 +142,7 @@ class Workers(Multiprocess):
             if process not in self.due and not process.is_alive(self.config.timeout_worker_healthcheck):
                 self.stop_and_schedule(process)
             if not DRAINING.is_on and self.due.get(process, float("inf")) <= time.monotonic():
-                self.processes[index] = Worker(self.config, self.sockets)  # type: ignore[arg-type]
+                self.processes[index] = Worker(self.config, self.sockets)
                 self.processes[index].start()
                 del self.due[process]
         if DRAINING.is_on:
@@ -155,7 +157,7 @@ class Workers(Multiprocess):
             with deferred_signals(signal.SIGINT, signal.SIGTERM):
                 if DRAINING.is_on:
                     return
-                new = Worker(self.config, self.sockets)  # type: ignore[arg-type]
+                new = Worker(self.config, self.sockets)
                 new.start()
                 self.processes.append(new)
             is_ready = new.wait_until_ready(self.config.timeout_worker_healthcheck)
