@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated
+from uuid import UUID
 
 from fastapi import APIRouter, Query
 from pydantic import Field
@@ -10,8 +11,8 @@ from starlette.responses import Response
 
 from content.limits import CLAIM, REF, SLUG, TITLE
 from db.database import Database
-from resolvers.errors import BadInput, Conflict
-from resolvers.model.lookup import PageAddress, locate_slug
+from resolvers.errors import BadInput
+from resolvers.model.lookup import Located, PageAddress, locate_slug
 from resolvers.pages.claims import claims
 from resolvers.pages.edits import edit_page
 from resolvers.pages.merging import merge_pages
@@ -24,7 +25,7 @@ from ...moments import Moment
 from .. import responses
 from ..endpoint import WikiRoute
 from ..models import VERSION_MAX, EditSummary, ExpectedVersion, Links, Page, RequestModel, SourceKind, Text
-from ..operations import find_type, read_page_data, write
+from ..operations import find_type, read_page_data
 from ..parameters import (
     BODY_STATUSES,
     PAGE_STATUSES,
@@ -37,9 +38,8 @@ from ..parameters import (
     problem_responses,
     read_responses,
 )
-from ..preconditions import Precondition
-from ..responses import Row, answer, answer_written_page
-from .pages import PageType, read_page
+from ..responses import Row, answer
+from .pages import PageType, write_page
 
 
 class EditRequest(RequestModel):
@@ -68,32 +68,26 @@ routes = APIRouter(route_class=WikiRoute, tags=["pages"])
 )
 async def edit(call: Caller, slug: Slug, body: EditRequest, type: Type = None) -> Response:
     """Replace text on a page or in one of its sections."""
-    expected = Precondition(call.request.scope, body.expected_version)
 
-    async def work(database: Database) -> Any:
-        found = await locate_slug(database, call.wiki, slug, type)
+    async def change(database: Database, page: Located, version: int | None) -> None:
         try:
             await edit_page(
                 database,
                 call.wiki,
-                PageAddress(page_id=found.page_id),
+                PageAddress(page_id=page.page_id),
                 old_text=body.old_text,
                 new_text=body.new_text,
                 replace_all=body.replace_all,
                 section_slug=body.section,
-                expected_version=expected.version,
+                expected_version=version,
                 summary=body.edit_summary,
             )
-        except Conflict as error:
-            raise expected.error_for(error) from None
         except BadInput as error:
             if error.field == "summary":
                 error.field = "editSummary"
             raise
-        return await read_page(call, database, found.page_id)
 
-    written = await write(call, work)
-    return await answer_written_page(call, written.body, written.headers)
+    return await write_page(call, slug, type, change, body.expected_version)
 
 
 class SourceRef(RequestModel):
@@ -133,15 +127,13 @@ class SupersedeRequest(RequestModel):
 )
 async def supersede(call: Caller, slug: Slug, body: SupersedeRequest, type: Type = None) -> Response:
     """Supersede a claim: record that it no longer holds, and rewrite its section."""
-    expected = Precondition(call.request.scope, body.expected_version)
 
-    async def work(database: Database) -> Any:
-        found = await locate_slug(database, call.wiki, slug, type)
+    async def change(database: Database, page: Located, version: int | None) -> None:
         try:
             await claims.supersede_claim(
                 database,
                 call.wiki,
-                PageAddress(page_id=found.page_id),
+                PageAddress(page_id=page.page_id),
                 fact=body.fact,
                 replacement=body.replacement,
                 section_slug=body.section,
@@ -149,19 +141,15 @@ async def supersede(call: Caller, slug: Slug, body: SupersedeRequest, type: Type
                 overridden_by=body.overridden_by.to_ref() if body.overridden_by else None,
                 superseded_on=body.superseded_on,
                 mode=body.mode,
-                expected_version=expected.version,
+                expected_version=version,
                 summary=body.edit_summary,
             )
-        except Conflict as error:
-            raise expected.error_for(error) from None
         except ReviewRequired:
             raise
         except BadInput as error:
             raise BadInput(error.message, FIELDS.get(error.field or "", error.field)) from None
-        return await read_page(call, database, found.page_id)
 
-    written = await write(call, work)
-    return await answer_written_page(call, written.body, written.headers)
+    return await write_page(call, slug, type, change, body.expected_version)
 
 
 FIELDS = {
@@ -242,32 +230,26 @@ PAGES = ("fromPageId", "intoPageId")  # resolvers' fields; in REST the path name
 )
 async def rename(call: Caller, slug: Slug, body: NewName, type: Type = None) -> Response:
     """Rename a page and update the links to it on other pages."""
-    expected = Precondition(call.request.scope, body.expected_version)
     if body.title is None and body.slug is None:
         raise BadInput("Give a new title, a new slug, or both.", "title")
 
-    async def work(database: Database) -> Any:
-        found = await locate_slug(database, call.wiki, slug, type)
+    async def change(database: Database, page: Located, version: int | None) -> None:
         try:
             await rename_page(
                 database,
                 call.wiki,
-                found.page_id,
+                page.page_id,
                 title=UNSET if body.title is None else body.title,
                 slug=UNSET if body.slug is None else body.slug,
-                expected_version=expected.version,
+                expected_version=version,
                 summary=body.edit_summary,
             )
-        except Conflict as error:
-            raise expected.error_for(error) from None
         except BadInput as error:
             if error.field == "summary":
                 error.field = "editSummary"
             raise
-        return await read_page(call, database, found.page_id)
 
-    written = await write(call, work)
-    return await answer_written_page(call, written.body, written.headers)
+    return await write_page(call, slug, type, change, body.expected_version)
 
 
 @routes.post(
@@ -278,30 +260,25 @@ async def rename(call: Caller, slug: Slug, body: NewName, type: Type = None) -> 
 )
 async def merge(call: Caller, slug: Slug, body: MergeRequest, type: Type = None) -> Response:
     """Merge a page into another one, and return that page. The merged page is archived."""
-    expected = Precondition(call.request.scope)
 
-    async def work(database: Database) -> Any:
-        merged = await locate_slug(database, call.wiki, slug, type)
-        into = await locate_slug(database, call.wiki, body.into, body.into_type or merged.type)
+    async def change(database: Database, page: Located, version: int | None) -> UUID:
+        into = await locate_slug(database, call.wiki, body.into, body.into_type or page.type)
         try:
             await merge_pages(
                 database,
                 call.wiki,
-                merged.page_id,
+                page.page_id,
                 into.page_id,
                 expected_version=body.expected_version,
-                from_expected_version=expected.version,
+                from_expected_version=version,
             )
-        except Conflict as error:
-            raise (expected.error_for(error) if error.page_id == merged.page_id else error) from None
         except ReviewRequired:
             raise
         except BadInput as error:
             raise BadInput(error.message, "into" if error.field in PAGES else error.field) from None
-        return await read_page(call, database, into.page_id)
+        return into.page_id
 
-    written = await write(call, work)
-    return await answer_written_page(call, written.body, written.headers)
+    return await write_page(call, slug, type, change)
 
 
 class TransferRequest(RequestModel):
@@ -319,17 +296,9 @@ class TransferRequest(RequestModel):
 )
 async def transfer(call: Caller, slug: Slug, body: TransferRequest, type: Type = None) -> Response:
     """Move a page to another wiki of the tenant, with its history and sources, and return the moved page."""
-    expected = Precondition(call.request.scope, body.expected_version)
 
-    async def work(database: Database) -> Any:
-        found = await locate_slug(database, call.wiki, slug, type)
-        try:
-            saved = await transfer_page(
-                database, call.wiki, found.page_id, body.to_owner, expected_version=expected.version
-            )
-        except Conflict as error:
-            raise (expected.error_for(error) if error.page_id else error) from None
-        return await read_page(call, database, saved.page_id)
+    async def change(database: Database, page: Located, version: int | None) -> UUID:
+        saved = await transfer_page(database, call.wiki, page.page_id, body.to_owner, expected_version=version)
+        return saved.page_id
 
-    written = await write(call, work)
-    return await answer_written_page(call, written.body, written.headers)
+    return await write_page(call, slug, type, change, body.expected_version)

@@ -8,15 +8,15 @@ from pydantic import Field
 from starlette.responses import Response
 
 from db.database import Database
-from resolvers.errors import Conflict, NotFound
-from resolvers.model.lookup import locate_slug
+from resolvers.errors import NotFound
+from resolvers.model.lookup import Located, locate_slug
 from resolvers.pages.history import restore_state
 from resolvers.transactions.transaction import NO_PAGE
 
 from .. import responses
 from ..endpoint import WikiRoute
 from ..models import VERSION_MAX, ExpectedVersion, Listed, Page, RequestModel, ResponseModel
-from ..operations import find_type, read, read_page_data, write
+from ..operations import find_type, read, read_page_data
 from ..parameters import (
     BODY_STATUSES,
     PAGE_STATUSES,
@@ -29,9 +29,8 @@ from ..parameters import (
     problem_responses,
     read_responses,
 )
-from ..preconditions import Precondition
-from ..responses import answer, answer_written_page
-from .pages import read_page
+from ..responses import answer
+from .pages import write_page
 
 Version = Annotated[int, Field(ge=1, le=VERSION_MAX)]
 
@@ -127,15 +126,8 @@ async def compare(
 )
 async def restore(call: Caller, slug: Slug, body: RestoreRequest, type: Type = None) -> Response:
     """Restore an earlier version of a page as a new version."""
-    expected = Precondition(call.request.scope, body.expected_version)
 
-    async def work(database: Database) -> Any:
-        found = await locate_slug(database, call.wiki, slug, type)
-        try:
-            await restore_state(database, call.wiki, found.page_id, body.version, expected_version=expected.version)
-        except Conflict as error:
-            raise expected.error_for(error) from None
-        return await read_page(call, database, found.page_id)
+    async def change(database: Database, page: Located, version: int | None) -> None:
+        await restore_state(database, call.wiki, page.page_id, body.version, expected_version=version)
 
-    written = await write(call, work)
-    return await answer_written_page(call, written.body, written.headers)
+    return await write_page(call, slug, type, change, body.expected_version)

@@ -1,5 +1,6 @@
 """The paths that list, read, create, update, archive, unarchive and rebuild pages."""
 
+from collections.abc import Awaitable, Callable
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
@@ -11,7 +12,7 @@ from content.limits import ALIAS, ALIASES_PER_CALL, REF, RELATED, SLUG, SUMMARY,
 from db.database import Database
 from resolvers.errors import BadInput, Conflict, NotFound
 from resolvers.model.drafts import PageDraft
-from resolvers.model.lookup import locate_slug
+from resolvers.model.lookup import Located, locate_slug
 from resolvers.model.page_fields import NAMES, ROLE_MAX
 from resolvers.pages.lifecycle import archive_page, create_page, unarchive_page, update_page
 from resolvers.pages.stubs import stub_draft, write_stub
@@ -288,30 +289,23 @@ async def add_stub(call: Caller, body: NewStub) -> Response:
 )
 async def change_page(call: Caller, slug: Slug, body: PageChanges, type: Type = None) -> Response:
     """Update the title, summary, tags, aliases, related pages or other fields of a page, but not its text."""
-    expected = Precondition(call.request.scope, body.expected_version)
     changes = body.model_dump(include=body.model_fields_set & CHANGEABLE)
     fields = body.fields()
     if not changes and not fields:
         raise BadInput(f"Give at least one of {', '.join(sorted([*CHANGEABLE, *NAMES]))}.", "title")
 
-    async def work(database: Database) -> Any:
-        found = await locate_slug(database, call.wiki, slug, type)
-        try:
-            await update_page(
-                database,
-                call.wiki,
-                found.page_id,
-                expected_version=expected.version,
-                edit_summary=body.edit_summary,
-                fields=fields,
-                **changes,
-            )
-        except Conflict as error:
-            raise expected.error_for(error) from None
-        return await read_page(call, database, found.page_id)
+    async def change(database: Database, page: Located, version: int | None) -> None:
+        await update_page(
+            database,
+            call.wiki,
+            page.page_id,
+            expected_version=version,
+            edit_summary=body.edit_summary,
+            fields=fields,
+            **changes,
+        )
 
-    written = await write(call, work)
-    return await answer_written_page(call, written.body, written.headers)
+    return await write_page(call, slug, type, change, body.expected_version)
 
 
 @routes.post("/pages/{slug}/archive", operation_id="archivePage", response_model=Page, responses=ARCHIVE_RESPONSES)
@@ -345,16 +339,33 @@ async def rebuild(call: Caller, slug: Slug, type: Type = None) -> Response:
     return await answer_write(call, written.body, 202, written.headers)
 
 
-async def change_status(call: Call, slug: str, type: str | None, change: Any) -> Response:
-    expected = Precondition(call.request.scope)
+async def change_status(call: Call, slug: str, type: str | None, change_to: Any) -> Response:
+    async def change(database: Database, page: Located, version: int | None) -> None:
+        await change_to(database, call.wiki, page.page_id, expected_version=version)
+
+    return await write_page(call, slug, type, change)
+
+
+Change = Callable[[Database, Located, int | None], Awaitable[UUID | None]]
+"""A function that changes a page if it has the expected version. It returns the id of another page to respond with."""
+
+
+async def write_page(
+    call: Call, slug: str, type: str | None, change: Change, expected_version: int | None = None
+) -> Response:
+    """Change the page with this slug, and return the response with the page after the write.
+
+    `expected_version` is the version in the request body, which must not differ from the version in If-Match.
+    """
+    expected = Precondition(call.request.scope, expected_version)
 
     async def work(database: Database) -> Any:
         found = await locate_slug(database, call.wiki, slug, type)
         try:
-            await change(database, call.wiki, found.page_id, expected_version=expected.version)
+            changed = await change(database, found, expected.version)
         except Conflict as error:
-            raise expected.error_for(error) from None
-        return await read_page(call, database, found.page_id)
+            raise (expected.error_for(error) if error.page_id == found.page_id else error) from None
+        return await read_page(call, database, changed or found.page_id)
 
     written = await write(call, work)
     return await answer_written_page(call, written.body, written.headers)
