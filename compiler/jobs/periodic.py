@@ -13,7 +13,7 @@ from resolvers.embeddings import vectors
 from resolvers.embeddings.embedder import Embedder
 from resolvers.knowledge.lint_reports import lint_all
 from resolvers.pages.link_places import place_links
-from resolvers.proposals.decisions import expire_proposals
+from resolvers.proposals.proposals import expire_proposals
 from resolvers.sources.blob_files import sweep_files
 from resolvers.sources.compile_requests import sweep_all
 from resolvers.tenants.tenants import list_tenants

@@ -18,8 +18,8 @@ from resolvers.errors import BadInput
 from resolvers.model.outline import Outline
 from resolvers.model.pages import find_pages
 from resolvers.pages.merging import Joined, arrange_sections, both, join_pages, merge_pages
-from resolvers.proposals.decisions import propose_change
 from resolvers.proposals.gate import EVIDENCE_MAX
+from resolvers.proposals.proposals import propose_change
 from resolvers.transactions.transaction import read_connection
 from resolvers.transactions.writer import Writer
 

@@ -21,8 +21,8 @@ from resolvers.pages.claims.contradictions import write_contradictions
 from resolvers.pages.claims.trajectory import keep_trajectory
 from resolvers.pages.stubs import write_cited
 from resolvers.pages.update import save_all
-from resolvers.proposals.decisions import propose_change
 from resolvers.proposals.gate import EVIDENCE_MAX
+from resolvers.proposals.proposals import propose_change
 from resolvers.sources.grounding import ground
 from resolvers.sources.mentions import Sighted, promote_mentions, sight_all
 from resolvers.transactions.writer import Writer, record, record_each

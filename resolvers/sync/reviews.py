@@ -16,9 +16,9 @@ from db.sql import statements
 
 from ..errors import CairnError, Conflict, NotFound
 from ..pages.revision_store import find_states
-from ..proposals.decisions import withdraw_proposal
 from ..proposals.gate import PROPOSALS, Policy, PolicyRule, ReviewRequired, policy_for, rules_of
 from ..proposals.operations import TooManyProposals
+from ..proposals.proposals import withdraw_proposal
 from ..transactions.transaction import read_connection
 from .planning import WRITES_WIKI, Action, Direction, Event, SyncResult
 from .state import UNKNOWN, Entry, Proposed, State

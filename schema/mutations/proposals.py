@@ -13,9 +13,9 @@ from db.scope import Scope, Terms
 from resolvers.errors import BadInput, Conflict
 from resolvers.pages import edits, lifecycle, merging, renaming, transferring
 from resolvers.pages.claims import claims
-from resolvers.proposals import decisions
+from resolvers.proposals import proposals
 from resolvers.proposals.amending import Amendment
-from resolvers.proposals.decisions import Decided, Decision
+from resolvers.proposals.proposals import Decided, Decision
 
 from ..enums import WikiProposalDecision, WikiSignificance, WikiSupersessionMode
 from ..fields import source
@@ -218,7 +218,7 @@ class ProposalMutations:
     async def propose_wiki_change(self, info: Request, input: ProposeWikiChangeInput) -> WikiProposalPayload:
         try:
             scope, write = await write_of(info, input)
-            proposed = await decisions.propose_change(info.context.database, scope, input.terms(), write)
+            proposed = await proposals.propose_change(info.context.database, scope, input.terms(), write)
         except BadInput as error:
             return WikiProposalPayload(user_errors=[user_error(error)])
         except Conflict as error:
@@ -234,7 +234,7 @@ class ProposalMutations:
     async def accept_wiki_proposal(self, info: Request, input: AcceptWikiProposalInput) -> WikiProposalPayload:
         async def deciding() -> Decided:
             database, scope = info.context.database, info.context.scope
-            return await decisions.accept_proposal(
+            return await proposals.accept_proposal(
                 database, scope, id_of(input.proposal_id), input.amendment(), input.reason
             )
 
@@ -244,14 +244,14 @@ class ProposalMutations:
     async def decline_wiki_proposal(self, info: Request, input: DeclineWikiProposalInput) -> WikiProposalPayload:
         database, scope = info.context.database, info.context.scope
         return await decision_payload(
-            decisions.decline_proposal(database, scope, id_of(input.proposal_id), input.reason)
+            proposals.decline_proposal(database, scope, id_of(input.proposal_id), input.reason)
         )
 
     @strawberry.mutation(description="Withdraw a proposal. Only its author can.")
     async def withdraw_wiki_proposal(self, info: Request, input: WithdrawWikiProposalInput) -> WikiProposalPayload:
         database, scope = info.context.database, info.context.scope
         return await decision_payload(
-            decisions.withdraw_proposal(database, scope, id_of(input.proposal_id), input.reason)
+            proposals.withdraw_proposal(database, scope, id_of(input.proposal_id), input.reason)
         )
 
     @strawberry.mutation(description="Decide several proposals in the same way, each in its own transaction.")
@@ -259,7 +259,7 @@ class ProposalMutations:
         ids = [id_of(proposal_id) for proposal_id in input.proposal_ids]
         decision = Decision(str(WikiProposalDecision(input.decision).value))
         try:
-            outcomes = await decisions.decide_proposals(
+            outcomes = await proposals.decide_proposals(
                 info.context.database, info.context.scope, ids, decision, input.reason
             )
         except BadInput as error:

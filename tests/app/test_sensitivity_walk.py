@@ -35,7 +35,7 @@ from resolvers.pages.lifecycle import archive_page, create_page, delete_page, up
 from resolvers.pages.merging import merge_pages
 from resolvers.pages.renaming import rename_page
 from resolvers.pages.sharing import share_page
-from resolvers.proposals.decisions import propose_change
+from resolvers.proposals.proposals import propose_change
 from resolvers.sources.mentions import record_mention
 from resolvers.sources.sources import SourceDraft, add_source, cite_source
 from resolvers.sync.planning import Direction

@@ -19,8 +19,8 @@ from resolvers.import_export.files import export_path
 from resolvers.import_export.importing import import_path
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page, unarchive_page, update_page
-from resolvers.proposals.decisions import accept_proposal, decline_proposal
 from resolvers.proposals.gate import Policy, PolicyRule, WriterRole, checked_rules
+from resolvers.proposals.proposals import accept_proposal, decline_proposal
 from resolvers.sources.compile_requests import reset_cursor
 from resolvers.sources.retain import retain_sources
 from resolvers.sources.sources import SourceDraft

@@ -13,8 +13,8 @@ from compiler.planner import PageUpdate, Plan, SectionProposal
 from resolvers.jobs.queue import claim, release
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
-from resolvers.proposals.decisions import accept_proposal, decline_proposal
 from resolvers.proposals.gate import Policy, PolicyRule, WriterRole, checked_rules
+from resolvers.proposals.proposals import accept_proposal, decline_proposal
 from resolvers.sources.compile_requests import sweep, sweep_all
 from resolvers.sources.held_names import find_nearest
 from resolvers.sources.mentions import ignore_mention, record_mention

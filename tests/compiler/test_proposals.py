@@ -10,8 +10,8 @@ from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page, update_page
 from resolvers.pages.sections import move_section
 from resolvers.proposals.amending import Amendment
-from resolvers.proposals.decisions import accept_proposal
 from resolvers.proposals.gate import Policy, PolicyRule, WriterRole, checked_rules
+from resolvers.proposals.proposals import accept_proposal
 from resolvers.sources.retain import retain_sources
 from resolvers.sources.sources import SourceDraft
 from tests.compiler.scripted_compiler import compile_all

@@ -19,8 +19,8 @@ from resolvers.idempotency import KEPT_FOR, Attempt, forget_answers
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
 from resolvers.pages.sharing import find_shared, share_page
-from resolvers.proposals.decisions import accept_proposal, expire_proposals, propose_change
 from resolvers.proposals.gate import DAYS, Terms
+from resolvers.proposals.proposals import accept_proposal, expire_proposals, propose_change
 from resolvers.transactions.outbox import RETRIED_FOR
 from resolvers.transactions.transaction import transaction
 from resolvers.webhooks.webhooks import WebhookDraft, create_webhook, rotate_webhook_secret

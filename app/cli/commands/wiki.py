@@ -260,7 +260,7 @@ class ProposalStatus(StrEnum):
 
 
 class Decision(StrEnum):
-    """The decisions, repeated here because resolvers.proposals.decisions is slow to import."""
+    """The decisions, repeated here because resolvers.proposals.proposals is slow to import."""
 
     ACCEPT = "accept"
     DECLINE = "decline"
@@ -321,11 +321,11 @@ def decide(
 
     async def work(database: "Database") -> list[dict[str, Any]]:
         from db.scope import Role
-        from resolvers.proposals import decisions
+        from resolvers.proposals.proposals import Decision as ProposalDecision
+        from resolvers.proposals.proposals import decide_proposals
 
         scope = (await find_wiki(database, tenant, owner)).scope(Role.ADMIN)
-        chosen = decisions.Decision(decision.value)
-        outcomes = await decisions.decide_proposals(database, scope, ids, chosen, reason)
+        outcomes = await decide_proposals(database, scope, ids, ProposalDecision(decision.value), reason)
         return [
             {
                 "id": str(ids[outcome.position]),

@@ -17,7 +17,7 @@ from resolvers.model.drafts import PageDraft
 from resolvers.model.lookup import PageAddress, locate_slug
 from resolvers.pages.edits import edit_page
 from resolvers.pages.lifecycle import archive_page, create_page
-from resolvers.proposals import decisions
+from resolvers.proposals import proposals
 from resolvers.proposals.amending import Amendment
 from resolvers.proposals.gate import EVIDENCE_MAX, Significance
 from resolvers.validation import UNSET
@@ -182,7 +182,7 @@ async def propose(call: Caller, body: ProposedChange) -> Response:
     terms = Terms(body.why, body.evidence, body.significance.value, body.expires_at)
 
     async def work(database: Database) -> Any:
-        proposed = await decisions.propose_change(database, call.wiki, terms, body.write(database))
+        proposed = await proposals.propose_change(database, call.wiki, terms, body.write(database))
         assert proposed.proposal_id is not None
         return await read_proposal(call, database, proposed.proposal_id)
 
@@ -200,7 +200,7 @@ async def accept(call: Caller, id: UUID, body: AcceptRequest) -> Response:
     """Accept a proposal and apply it in the name of its author. Changes made to other sections in the meantime are
     kept."""
     return await decide_proposal(
-        call, id, lambda database: decisions.accept_proposal(database, call.wiki, id, body.amendment(), body.reason)
+        call, id, lambda database: proposals.accept_proposal(database, call.wiki, id, body.amendment(), body.reason)
     )
 
 
@@ -213,7 +213,7 @@ async def accept(call: Caller, id: UUID, body: AcceptRequest) -> Response:
 async def decline(call: Caller, id: UUID, body: DeclineRequest) -> Response:
     """Decline a proposal."""
     return await decide_proposal(
-        call, id, lambda database: decisions.decline_proposal(database, call.wiki, id, body.reason)
+        call, id, lambda database: proposals.decline_proposal(database, call.wiki, id, body.reason)
     )
 
 
@@ -226,7 +226,7 @@ async def decline(call: Caller, id: UUID, body: DeclineRequest) -> Response:
 async def withdraw(call: Caller, id: UUID, body: WithdrawRequest) -> Response:
     """Withdraw a proposal. Only its author can."""
     return await decide_proposal(
-        call, id, lambda database: decisions.withdraw_proposal(database, call.wiki, id, body.reason)
+        call, id, lambda database: proposals.withdraw_proposal(database, call.wiki, id, body.reason)
     )
 
 
@@ -242,5 +242,5 @@ async def decide_proposal(call: Call, id: UUID, decide: Callable[[Database], Awa
 async def read_proposal(call: Call, database: Database, id: UUID) -> Row:
     found = (await read(call, "proposals", "RestProposal", database, id=str(id)))["found"]
     if found is None:
-        raise NotFound(decisions.NO_PROPOSAL)
+        raise NotFound(proposals.NO_PROPOSAL)
     return responses.proposal_or_question(found)

@@ -10,7 +10,7 @@ from content.edits.merging import merge_texts
 from db.scope import Role
 from lib.threads import offload
 from resolvers.errors import BadInput, Forbidden, NotFound
-from resolvers.proposals.decisions import NO_PROPOSAL
+from resolvers.proposals.proposals import NO_PROPOSAL
 from schema.enums import WikiContradictionResolution, WikiProposalStatus
 
 from ...stored_queries import QueryFailed

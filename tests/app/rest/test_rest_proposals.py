@@ -7,8 +7,8 @@ import orjson
 import pytest
 
 from db.scope import Actor, ActorKind
-from resolvers.proposals.decisions import decline_proposal
 from resolvers.proposals.gate import Policy, PolicyRule, WriterRole, checked_rules
+from resolvers.proposals.proposals import decline_proposal
 from tests.app.clients.agents import agent
 from tests.app.clients.rest_client import RestClient
 from tests.app.service import Service

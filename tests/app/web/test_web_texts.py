@@ -7,7 +7,7 @@ import pytest
 from app.web.pages.keys import OVERLAPS
 from app.web.rendering import texts
 from content.templates import TEMPLATES
-from resolvers.proposals.decisions import PROPOSABLE
+from resolvers.proposals.proposals import PROPOSABLE
 from schema.enums import (
     WikiConfidence,
     WikiContradictionResolution,

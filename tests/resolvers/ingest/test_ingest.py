@@ -13,8 +13,8 @@ from resolvers.import_export.importing import import_path
 from resolvers.ingest.ingest import IngestDraft, Ingested, ingest_source
 from resolvers.pages.lifecycle import update_page
 from resolvers.pages.sections import patch_section
-from resolvers.proposals.decisions import accept_proposal
 from resolvers.proposals.gate import Policy, PolicyRule, WriterRole, checked_rules
+from resolvers.proposals.proposals import accept_proposal
 from resolvers.sources.blobs import read_original
 from resolvers.sources.sources import SourceDraft, SourceForgotten, add_source, forget_source
 from tests.compiler.forgotten.forgetting import found_in

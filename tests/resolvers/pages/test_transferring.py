@@ -28,8 +28,8 @@ from resolvers.pages.lifecycle import create_page, update_page
 from resolvers.pages.merging import merge_pages
 from resolvers.pages.renaming import rename_page
 from resolvers.pages.transferring import AliasTaken, SourceTaken, transfer_page
-from resolvers.proposals.decisions import accept_proposal, propose_change
 from resolvers.proposals.gate import Policy, PolicyRule, ReviewRequired, WriterRole, checked_rules
+from resolvers.proposals.proposals import accept_proposal, propose_change
 from resolvers.sources.mentions import record_mention
 from resolvers.sources.sources import SourceForgotten, cite_source, forget_source
 from tests.wiki import Wiki, check_derived_rows

@@ -10,7 +10,7 @@ from graphql import GraphQLInputObjectType, get_named_type
 
 from resolvers.context import Context
 from resolvers.errors import BadInput
-from resolvers.proposals import decisions
+from resolvers.proposals import proposals
 from resolvers.proposals.gate import Policy, PolicyRule, WriterRole, checked_rules, policy_for
 from resolvers.proposals.operations import PROPOSABLE
 from schema.root import GRAPHQL, make_engine
@@ -78,7 +78,7 @@ async def test_no_mutation_writes_to_a_wiki_under_review_or_closed(wiki: Wiki) -
 
 def test_every_operation_that_writes_pages_can_be_proposed() -> None:
     """Each function that opens a transaction on a page is proposable, or is for admins of the tenant."""
-    root = Path(decisions.__file__).parents[1]
+    root = Path(proposals.__file__).parents[1]
     opening: set[str] = set()
     for path in root.rglob("*.py"):
         for function in ast.walk(ast.parse(path.read_text())):

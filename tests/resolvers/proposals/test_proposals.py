@@ -23,7 +23,8 @@ from resolvers.pages.sections import patch_section
 from resolvers.pages.stubs import write_stub
 from resolvers.pages.transferring import transfer_page
 from resolvers.proposals.amending import Amendment
-from resolvers.proposals.decisions import (
+from resolvers.proposals.gate import OPEN_MAX, Policy, PolicyRule, ReviewRequired, WriterRole
+from resolvers.proposals.proposals import (
     Decision,
     accept_proposal,
     decide_proposals,
@@ -32,7 +33,6 @@ from resolvers.proposals.decisions import (
     propose_change,
     withdraw_proposal,
 )
-from resolvers.proposals.gate import OPEN_MAX, Policy, PolicyRule, ReviewRequired, WriterRole
 from tests.wiki import Wiki
 
 BODY = "Ada keeps the harbour.\n\n## Tides\n\nLow at six.\n\n## Boats\n\nThree of them."
@@ -242,7 +242,7 @@ async def test_a_failed_acceptance_leaves_the_proposal_open(
         raise RuntimeError("the power is gone")
 
     with monkeypatch.context() as patch:
-        patch.setattr("resolvers.proposals.decisions.written_version", broken)
+        patch.setattr("resolvers.proposals.proposals.written_version", broken)
         with pytest.raises(RuntimeError):
             await accept_proposal(wiki.database, wiki.scope, proposal_id)
     assert await body(wiki, page_id) == BODY

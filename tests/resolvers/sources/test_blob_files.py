@@ -17,7 +17,7 @@ from resolvers.idempotency import Attempt, run_once
 from resolvers.import_export.files import export_folder, export_path
 from resolvers.ingest.ingest import IngestDraft, ingest_source
 from resolvers.pages.transferring import transfer_page
-from resolvers.proposals.decisions import accept_proposal, propose_change
+from resolvers.proposals.proposals import accept_proposal, propose_change
 from resolvers.sources.attachments import AttachmentDraft, drop_attachment, keep_attachments, read_attachment
 from resolvers.sources.blob_files import FileMissing, sweep_files
 from resolvers.sources.blobs import OriginalDraft, read_original

@@ -19,7 +19,7 @@ from resolvers.model.drafts import PageDraft
 from resolvers.pages.hierarchy import set_parent
 from resolvers.pages.lifecycle import archive_page, archive_scope, create_page, delete_page, unarchive_page, update_page
 from resolvers.pages.upsert import upsert_page
-from resolvers.proposals.decisions import (
+from resolvers.proposals.proposals import (
     accept_proposal,
     decline_proposal,
     expire_proposals,

@@ -11,7 +11,7 @@ from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import archive_page, create_page, unarchive_page, update_page
 from resolvers.pages.renaming import rename_page
 from resolvers.pages.revision_store import find_states
-from resolvers.proposals.decisions import accept_proposal, decline_proposal
+from resolvers.proposals.proposals import accept_proposal, decline_proposal
 from resolvers.sync.folder import CONFLICTED
 from resolvers.sync.planning import SyncResult
 from resolvers.sync.syncing import sync_folder

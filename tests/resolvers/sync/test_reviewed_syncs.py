@@ -12,8 +12,8 @@ from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import archive_page, create_page, update_page
 from resolvers.proposals import gate
 from resolvers.proposals.amending import Amendment
-from resolvers.proposals.decisions import accept_proposal, decline_proposal, withdraw_proposal
 from resolvers.proposals.gate import Policy, PolicyRule, WriterRole, checked_rules
+from resolvers.proposals.proposals import accept_proposal, decline_proposal, withdraw_proposal
 from resolvers.sync.planning import Direction, SyncResult
 from tests.resolvers.sync.folders import check_nothing_to_do, note_texts, sync, sync_actions, write_note
 from tests.wiki import Wiki

@@ -9,8 +9,8 @@ from db.database import Database
 from db.scope import Scope
 from resolvers.model.lookup import PageAddress
 from resolvers.pages.edits import edit_page
-from resolvers.proposals.decisions import decline_proposal, expire_proposals
 from resolvers.proposals.gate import Policy, PolicyRule, ReviewRequired, WriterRole
+from resolvers.proposals.proposals import decline_proposal, expire_proposals
 from resolvers.transactions.outbox import ProposalKind
 from tests.wiki import Wiki
 

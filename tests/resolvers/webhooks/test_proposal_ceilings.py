@@ -8,7 +8,7 @@ from db.scope import Scope
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page, update_page
 from resolvers.pages.merging import merge_pages
-from resolvers.proposals.decisions import (
+from resolvers.proposals.proposals import (
     accept_proposal,
     decline_proposal,
 )

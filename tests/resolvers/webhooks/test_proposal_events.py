@@ -13,7 +13,7 @@ from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import archive_scope, create_page, delete_page
 from resolvers.pages.merging import merge_pages
 from resolvers.pages.transferring import transfer_page
-from resolvers.proposals.decisions import (
+from resolvers.proposals.proposals import (
     Decision,
     accept_proposal,
     decide_proposals,
@@ -125,7 +125,7 @@ async def test_a_rolled_back_decision_sends_nothing(
         raise RuntimeError("the power is gone")
 
     with monkeypatch.context() as patch:
-        patch.setattr("resolvers.proposals.decisions.written_version", broken)
+        patch.setattr("resolvers.proposals.proposals.written_version", broken)
         with pytest.raises(RuntimeError):
             await accept_proposal(wiki.database, wiki.scope, proposal_id)
     assert await queued_kinds(wiki, issued.id) == ["proposal.created"]

@@ -22,7 +22,7 @@ from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page, delete_page, update_page
 from resolvers.pages.merging import merge_many, merge_pages
 from resolvers.pages.stubs import write_cited
-from resolvers.proposals.decisions import propose_change
+from resolvers.proposals.proposals import propose_change
 from resolvers.sources.sources import SourceDraft, add_source
 from resolvers.subscriptions.changes import ChangeEvent, ChangeKind, Topic
 from schema.root import STRAWBERRY

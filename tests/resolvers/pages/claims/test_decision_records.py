@@ -23,8 +23,8 @@ from resolvers.pages.lifecycle import create_page, update_page
 from resolvers.pages.merging import merge_pages
 from resolvers.pages.renaming import rename_page
 from resolvers.pages.sections import patch_section
-from resolvers.proposals.decisions import accept_proposal
 from resolvers.proposals.gate import Policy, PolicyRule, ReviewRequired, WriterRole
+from resolvers.proposals.proposals import accept_proposal
 from tests.wiki import Wiki
 
 QUESTION = QuestionDraft("Which database?", "Writes are slow.", ("Postgres", "MySQL"), "high")

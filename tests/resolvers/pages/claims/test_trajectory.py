@@ -19,7 +19,7 @@ from resolvers.pages.merging import merge_pages
 from resolvers.pages.renaming import rename_page
 from resolvers.pages.sections import patch_section
 from resolvers.pages.upsert import upsert_page
-from resolvers.proposals.decisions import propose_change
+from resolvers.proposals.proposals import propose_change
 from resolvers.sources.compile_requests import rebuild_page
 from resolvers.sources.sources import SourceDraft, add_source, forget_source
 from schema.root import make_engine
