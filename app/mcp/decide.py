@@ -8,7 +8,7 @@ from content.limits import TITLE
 from db.database import Database
 from db.scope import Scope
 from resolvers.errors import BadInput
-from resolvers.pages.claims.decision_records import (
+from resolvers.pages.claims.decisions import (
     OPTIONS_MAX,
     PART_MAX,
     DecisionDraft,

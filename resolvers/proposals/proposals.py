@@ -34,7 +34,7 @@ from ..pages import (
     transferring,
     upsert,
 )
-from ..pages.claims import claims, contradictions, decision_records
+from ..pages.claims import claims, contradictions, decisions
 from ..permissions import Action, authorise
 from ..sources import sources
 from ..tenants.tenants import list_tenants
@@ -59,7 +59,7 @@ from .gate import PROPOSALS, Policy, ReviewRequired, checked_terms, policy_for, 
 from .operations import PROPOSABLE, decode_arguments
 
 OPERATIONS = (
-    aliases, batches, claims, contradictions, decision_records, edits, hierarchy, history, ingest, knowledge, lifecycle,
+    aliases, batches, claims, contradictions, decisions, edits, hierarchy, history, ingest, knowledge, lifecycle,
     links, merging, renaming, sections, sources, stubs, transferring, upsert,
 )  # fmt: skip
 """The modules with proposable functions. Importing them registers the functions in PROPOSABLE."""

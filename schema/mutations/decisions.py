@@ -7,8 +7,8 @@ import strawberry
 from db import relations
 from db.access import BY_ID
 from resolvers.errors import BadInput
-from resolvers.pages.claims import decision_records
-from resolvers.pages.claims.decision_records import DecisionDraft, QuestionDraft
+from resolvers.pages.claims import decisions
+from resolvers.pages.claims.decisions import DecisionDraft, QuestionDraft
 
 from ..enums import WikiSignificance
 from ..fields import source
@@ -107,7 +107,7 @@ class DecisionMutations:
     async def ask_wiki_decision(self, info: Request, input: AskWikiDecisionInput) -> WikiDecisionQuestionPayload:
         scope = await scope_in(info, input)
         try:
-            question_id = await decision_records.ask_decision(info.context.database, scope, input.to_draft())
+            question_id = await decisions.ask_decision(info.context.database, scope, input.to_draft())
         except BadInput as error:
             return WikiDecisionQuestionPayload(user_errors=[user_error(error)])
         return WikiDecisionQuestionPayload(question_id=question_id)
@@ -118,7 +118,7 @@ class DecisionMutations:
     ) -> WikiDecisionQuestionPayload:
         question_id, context = id_of(input.question_id), info.context
         try:
-            await decision_records.withdraw_question(context.database, context.scope, question_id, input.reason)
+            await decisions.withdraw_question(context.database, context.scope, question_id, input.reason)
         except BadInput as error:
             return WikiDecisionQuestionPayload(user_errors=[user_error(error)])
         return WikiDecisionQuestionPayload(question_id=question_id)
@@ -131,7 +131,7 @@ class DecisionMutations:
     async def record_wiki_decision(self, info: Request, input: RecordWikiDecisionInput) -> WikiDecisionPayload:
         scope = await scope_in(info, input)
         try:
-            done = await decision_records.record_decision(info.context.database, scope, input.draft())
+            done = await decisions.record_decision(info.context.database, scope, input.draft())
         except BadInput as error:
             return WikiDecisionPayload(user_errors=[user_error(error)])
         return WikiDecisionPayload(page_id=done.page_id, question_id=done.question_id)

@@ -79,7 +79,7 @@ def decision(
     async def work(database: "Database") -> dict[str, Any]:
         from db.scope import Role
         from resolvers.model.lookup import locate_slug
-        from resolvers.pages.claims.decision_records import (
+        from resolvers.pages.claims.decisions import (
             DecisionDraft,
             QuestionDraft,
             ask_decision,

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from content.limits import REASON, SLUG, TITLE
 from db.database import Database
 from resolvers.model.lookup import locate_slug
-from resolvers.pages.claims.decision_records import (
+from resolvers.pages.claims.decisions import (
     OPTIONS_MAX,
     PART_MAX,
     DecisionDraft,

@@ -5,7 +5,7 @@ from resolvers.model.drafts import PageDraft, SectionDraft
 from resolvers.model.lookup import PageAddress
 from resolvers.pages.aliases import add_alias
 from resolvers.pages.claims.claims import Mode, supersede_claim
-from resolvers.pages.claims.decision_records import (
+from resolvers.pages.claims.decisions import (
     DecisionDraft,
     QuestionDraft,
     ask_decision,

@@ -11,7 +11,7 @@ from resolvers.auth.wiki_settings import WikiSettings, update_wiki_settings
 from resolvers.errors import BadInput, Forbidden, NotFound
 from resolvers.model.drafts import PageDraft
 from resolvers.model.lookup import PageAddress
-from resolvers.pages.claims.decision_records import (
+from resolvers.pages.claims.decisions import (
     DecisionDraft,
     QuestionDraft,
     ask_decision,
