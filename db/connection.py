@@ -60,7 +60,7 @@ class Connection:
     known: Mapping[str, Any] = {}
     """Values of parameters that every statement may use, besides the values that it is given."""
     restrict: "Callable[[Statement, Mapping[str, Any]], Iterable[Attempt]] | None" = None
-    """A function that returns the statements which read only the rows that the caller may read (db.restricted).
+    """A function that returns the statements which read only the rows that the caller may read (db.sensitivity).
 
     They are run in order until one returns a row.
     """

@@ -9,8 +9,8 @@ import asyncpg
 
 from content.limits import SLUG
 from db.database import Database
-from db.restricted import restricted
 from db.scope import Scope
+from db.sensitivity import restricted
 from selection.compile.parameters import NOBODY, identifier
 from selection.errors import FieldError, OperationError, TooExpensive
 from selection.limits import OPERATION

@@ -16,8 +16,8 @@ from db.connection import Connection
 from db.database import Database
 from db.one_transaction import OneTransaction
 from db.replicas.routing import record_commit
-from db.restricted import restricted, unrestricted
 from db.scope import Scope
+from db.sensitivity import restricted, unrestricted
 from db.sql import statements
 from observability.trace import error_count, forget_errors
 from selection.execute.engine import Answer, is_unavailable

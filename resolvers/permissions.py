@@ -6,8 +6,8 @@ from typing import Final
 from uuid import UUID
 
 from db.connection import Connection
-from db.restricted import find_withheld, restriction_of
 from db.scope import Role, Scope
+from db.sensitivity import find_withheld, restriction_of
 from db.sql import statements
 
 from .errors import Forbidden, NotFound

@@ -158,7 +158,7 @@ def whole_faults(found: list[Level], parts: list[exp.Expr], tables: frozenset[st
     if any(isinstance(part, exp.Anonymous) and part.name.lower() == "pg_notify" for part in parts):
         yield "pg_notify in a query over a tenant table: a worker would lose it: send it in a statement of its own"
     arms = [part.alias.lower() for part in parts if isinstance(part, exp.CTE)]
-    restricted = set(SENSITIVE) if arms[:1] == ["ceilings"] else set()  # what db.restricted puts before a statement
+    restricted = set(SENSITIVE) if arms[:1] == ["ceilings"] else set()  # what db.sensitivity puts before a statement
     for name in arms:
         if name in (tables | REFERENCE_TABLES) - restricted:
             yield f"WITH {name}: it hides the table of that name: call it something else"

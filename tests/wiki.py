@@ -19,8 +19,8 @@ from content.search.passages import passages
 from content.search.words import ANALYSER, whole_words, words
 from db.database import Database
 from db.ids import new_id
-from db.restricted import restricted
 from db.scope import Actor, ActorKind, Role, Scope
+from db.sensitivity import restricted
 from resolvers.auth.owners import Grant, grant
 from resolvers.auth.wiki_settings import WikiSettings, update_wiki_settings
 from resolvers.search.lexemes import PASSAGES, scope_letter

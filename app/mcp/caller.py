@@ -8,8 +8,8 @@ from uuid import UUID
 import structlog
 
 from db.database import Database
-from db.restricted import restricted
 from db.scope import Scope
+from db.sensitivity import restricted
 from resolvers.errors import Forbidden, NotFound
 from resolvers.knowledge.tool_calls import count_call
 from resolvers.permissions import Action, is_allowed_in_own_wiki

@@ -12,8 +12,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from db.database import Database
-from db.restricted import restricted
 from db.scope import Scope as Wiki
+from db.sensitivity import restricted
 from observability.trace import record_path
 from resolvers.errors import Unavailable
 from resolvers.rate_limits import Account

@@ -17,8 +17,8 @@ from rich.console import Console
 from db.database import Database
 from db.embedded import EmbeddedServer
 from db.migrate import migrate
-from db.restricted import restricted
 from db.scope import Actor, ActorKind, Role, Scope
+from db.sensitivity import restricted
 from resolvers.auth.owners import Grant, OwnerKind, create_owner, grant
 from resolvers.knowledge.lint import CHECKS, lint
 

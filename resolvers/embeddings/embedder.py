@@ -8,7 +8,7 @@ from typing import Protocol
 from weakref import WeakKeyDictionary
 
 from db.database import Database
-from db.restricted import pooled
+from db.sensitivity import pooled
 
 Vector = list[float]
 

@@ -19,8 +19,8 @@ from content.search.words import words
 from db.connection import Row
 from db.database import Database
 from db.replicas.routing import on_the_primary
-from db.restricted import restricted_as
 from db.scope import Scope
+from db.sensitivity import restricted_as
 from db.sql import Statement, statements
 
 from ..search.cursor import cursor_after

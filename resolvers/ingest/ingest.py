@@ -26,8 +26,8 @@ from content.templates import TEMPLATES
 from db.connection import Row
 from db.database import Database
 from db.one_transaction import OneTransaction
-from db.restricted import pooled
 from db.scope import Scope
+from db.sensitivity import pooled
 from db.tables import PAGE_TYPES
 from lib.fair_queue import FairQueue, slot
 from lib.processes import ProcessTimeout, run_bounded

@@ -16,8 +16,8 @@ from db.connection import Row
 from db.database import Database
 from db.ids import new_id
 from db.one_transaction import OneTransaction
-from db.restricted import unrestricted
 from db.scope import Actor, ActorKind, Role, Scope
+from db.sensitivity import unrestricted
 from db.sql import inserting, statements
 from db.tables import renamings
 from lib.threads import offload

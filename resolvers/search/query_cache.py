@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from db.database import Database
-from db.restricted import restriction_of, unrestricted
 from db.scope import Scope
+from db.sensitivity import restriction_of, unrestricted
 from lib.lru import WeighedLRU
 
 from .interpretation import InterpretedQuery

@@ -12,8 +12,8 @@ from uuid import UUID
 from db.blob_folder import BlobFolder
 from db.connection import Row
 from db.database import Database
-from db.restricted import pooled, unrestricted
 from db.scope import Actor, ActorKind, Role, Scope
+from db.sensitivity import pooled, unrestricted
 from db.sql import statements
 
 from ..errors import CairnError

@@ -14,8 +14,8 @@ from content.notes.notes import Note, check_size
 from content.sensitivity import FIELD
 from db.connection import Row
 from db.database import Database
-from db.restricted import restricted
 from db.scope import Scope
+from db.sensitivity import restricted
 from db.sql import statements
 
 from ..errors import Conflict, NotFound

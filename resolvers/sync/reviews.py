@@ -10,8 +10,8 @@ from uuid import UUID
 
 from db.connection import Row
 from db.database import Database
-from db.restricted import restricted
 from db.scope import Scope
+from db.sensitivity import restricted
 from db.sql import statements
 
 from ..errors import CairnError, Conflict, NotFound

@@ -19,8 +19,8 @@ import asyncpg
 from db.connection import Connection
 from db.database import Database
 from db.one_transaction import OneTransaction
-from db.restricted import pooled, unrestricted
 from db.scope import Scope
+from db.sensitivity import pooled, unrestricted
 from db.sql import Statement, statements
 from lib.lru import LRU
 

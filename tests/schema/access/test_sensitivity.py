@@ -12,8 +12,8 @@ import orjson
 import pytest
 
 from db.database import Database
-from db.restricted import NOTHING_HIDDEN, restrict_statement, restriction_of, tables
 from db.scope import Actor, ActorKind, Role, Scope, Terms
+from db.sensitivity import NOTHING_HIDDEN, restrict_statement, restriction_of, tables
 from db.sql import texts
 from db.tables import metadata
 from resolvers.auth.owners import Grant, OwnerKind, create_owner, grant
