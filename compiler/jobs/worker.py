@@ -26,8 +26,8 @@ from ..authors import ModelRefused
 from ..compiler import Compiler
 from ..forget.job import Forgetting
 from ..leaf_pass import Run
-from ..promote import Promotion
 from ..rebuild.job import Rebuilding
+from ..sweep import Sweep
 from .periodic import EMBEDDING_INTERVAL, RETENTION_INTERVAL, DailySweep, EmbeddingCheck, ProposalExpiry, RetentionCheck
 
 log = logging.getLogger(__name__)
@@ -147,7 +147,7 @@ class Linting(Run):
 
 RUNNERS: Mapping[str, type[Run]] = {
     "embed": Embedding, "forget": Forgetting, "lint": Linting, "rebuild": Rebuilding, "reindex": Reindexing,
-    "sweep": Promotion,
+    "sweep": Sweep,
 }  # fmt: skip
 
 

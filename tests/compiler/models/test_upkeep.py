@@ -9,7 +9,7 @@ from resolvers.sources.sources import forget_source
 from tests.compiler.forgotten.forgetting import found_in
 from tests.compiler.models.scripted_model import ScriptedModel, page
 from tests.compiler.scripted_compiler import compile_all, pages_by_title, retain_texts
-from tests.compiler.test_promotion import add_mentioning_sources
+from tests.compiler.test_sweep import add_mentioning_sources
 from tests.wiki import Wiki
 
 WORD = "Zyxglorb"

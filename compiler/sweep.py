@@ -47,7 +47,7 @@ def sections_for(page_type: str) -> tuple[str, ...]:
     return SECTIONS.get(page_type) or (TEMPLATES[page_type][0][0],)
 
 
-class Promotion(Run):
+class Sweep(Run):
     """One attempt at a sweep job, which promotes mentions."""
 
     def __init__(self, database: Database, job: Job, compiler: Compiler) -> None:

@@ -287,7 +287,7 @@ async def test_an_accepted_promotion_promotes_the_mention(wiki: Wiki) -> None:
 async def test_a_sweep_that_proposes_goes_on_after_any_number_of_interruptions(
     wiki: Wiki, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("compiler.promote.NAMES_PER_BATCH", 1)
+    monkeypatch.setattr("compiler.sweep.NAMES_PER_BATCH", 1)
     await review_compiler(wiki)
     for number in range(7):
         await add_mentioning_sources(wiki, f"Cook {chr(97 + number) * 3}", 0, 1, 2)
