@@ -19,9 +19,9 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from app.cli.certificates import check_certificates
-from app.cli.doctor import check_clock, check_disk, check_queue, check_webhooks
-from app.cli.findings import State
+from app.cli.doctor.certificates import check_certificates
+from app.cli.doctor.checks import check_clock, check_disk, check_queue, check_webhooks
+from app.cli.doctor.findings import State
 from app.settings import Settings
 from resolvers.webhooks.webhooks import OpenDeliveries
 from tests.app.command_line import MARA, RunCommand
@@ -49,7 +49,7 @@ def examine(run_in_acme: RunCommand) -> Callable[[], Checks]:
 def test_doctor_passes_on_a_healthy_installation(
     examine: Callable[[], Checks], run_in_acme: RunCommand, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.cli.doctor.FREE_DISK_MIN", 0)  # the disk of the tests may be almost full
+    monkeypatch.setattr("app.cli.doctor.checks.FREE_DISK_MIN", 0)  # the disk of the tests may be almost full
     found = examine()
     assert [check for check in found.values() if check["state"] != "ok"] == []
     assert set(found) >= {
@@ -121,7 +121,7 @@ def test_clock_queue_and_disk_checks_have_thresholds(tmp_path: Path, monkeypatch
     ]  # fmt: skip
     assert [check_queue(3, seconds).state for seconds in (3600.0, 3601.0)] == [State.OK, State.WARNING]
     assert check_disk(tmp_path / "not" / "there").message.endswith(f"{tmp_path}.")
-    monkeypatch.setattr("app.cli.doctor.FREE_DISK_MIN", 10**18)
+    monkeypatch.setattr("app.cli.doctor.checks.FREE_DISK_MIN", 10**18)
     assert check_disk(tmp_path).state is State.WARNING
 
 

@@ -16,8 +16,8 @@ def doctor(as_json: AsJson = False) -> None:
     Nothing is changed. Exits with 1 if a check fails.
     """
     from ....settings import Settings
-    from ...doctor import examine
-    from ...findings import State
+    from ...doctor.checks import examine
+    from ...doctor.findings import State
 
     findings = list(examine(Settings()))
     if as_json:

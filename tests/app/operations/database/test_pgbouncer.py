@@ -17,7 +17,7 @@ from urllib.parse import parse_qs, urlsplit
 import asyncpg
 import pytest
 
-from app.cli.doctor import check_pooler
+from app.cli.doctor.checks import check_pooler
 from app.settings import Settings
 from db.database import Database
 from db.pooler import PoolerUnfit

@@ -7,8 +7,8 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from app.cli.doctor import examine
-from app.cli.findings import State
+from app.cli.doctor.checks import examine
+from app.cli.doctor.findings import State
 from app.settings import Settings
 from db.database import Database
 from db.replicas.replicas import ReplicaSettings

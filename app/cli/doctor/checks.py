@@ -21,12 +21,12 @@ from resolvers.errors import CairnError
 from resolvers.jobs.queue import count_open_jobs
 from resolvers.webhooks.webhooks import OpenDeliveries, count_open_deliveries
 
-from ..blob_folder import blob_folder_of
-from ..settings import Settings, unknown_variables
+from ...blob_folder import blob_folder_of
+from ...settings import Settings, unknown_variables
+from ..output import print_status
+from ..session import ask_server, reason, run_with_database
 from .certificates import check_certificates
 from .findings import Finding, State, failed, passed, warned
-from .output import print_status
-from .session import ask_server, reason, run_with_database
 
 DOCTOR, REPLICAS = statements("operations/doctor"), statements("operations/replicas")
 REVISION = "SELECT version_num FROM alembic_version"

@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from cryptography import x509
 
-from ..settings import Settings
+from ...settings import Settings
 from .findings import Finding, failed, passed, warned
 
 CERTIFICATE_DAYS_MIN = 14  # days

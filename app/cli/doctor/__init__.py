@@ -1,0 +1,1 @@
+"""`cairn doctor`: the checks of an installation, and their findings."""
