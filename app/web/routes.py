@@ -6,7 +6,7 @@ A page is at /wiki/OWNER/TYPE/SLUG. Texts of pages and programs also link to /wi
 from starlette.routing import BaseRoute, Route
 
 from .endpoint import Handler, PageEvents, Web, page_route
-from .pages import connect, evidence, files, find, home, keys, read, share, work, write
+from .pages import connect, files, home, keys, read, search, share, sources, work, write
 from .pages.sign_in import sign_in_routes
 from .rendering import FOLDER, send_static
 
@@ -24,8 +24,8 @@ READING: dict[str, Handler] = {
     "/original/{owner}/{id}": files.send_original,
     "/related/{owner}/{id}": read.show_related,
     "/graph/{owner}/{id}": read.show_graph,
-    "/search/{owner}": find.results,
-    "/suggest/{owner}": find.suggest,
+    "/search/{owner}": search.results,
+    "/suggest/{owner}": search.suggest,
     "/new/{owner}": write.new_page,
     f"/edit/{PAGE}": write.edit_page,
     f"/rename/{PAGE}": write.rename_form,
@@ -35,10 +35,10 @@ READING: dict[str, Handler] = {
     f"/share/{PAGE}": share.share_form,
     f"/history/{PAGE}": write.history,
     "/diff/{owner}/{id}": write.diff,
-    "/sources/{owner}": evidence.sources,
-    "/source/{owner}/{id}": evidence.source,
-    "/add-source/{owner}": evidence.source_form,
-    "/forget/{owner}/{id}": evidence.forget_form,
+    "/sources/{owner}": sources.sources,
+    "/source/{owner}/{id}": sources.source,
+    "/add-source/{owner}": sources.source_form,
+    "/forget/{owner}/{id}": sources.forget_form,
     "/work/{owner}": work.work,
     "/keys/{owner}": keys.list_keys,
     "/proposals/{owner}": work.proposals,
@@ -60,7 +60,7 @@ WRITING: dict[str, Handler] = {
     f"/withdraw-share/{PAGE}": share.withdraw,
     f"/unarchive/{PAGE}": write.unarchive,
     "/restore/{owner}/{id}": write.restore,
-    "/forget/{owner}/{id}": evidence.forget,
+    "/forget/{owner}/{id}": sources.forget,
     "/keys/{owner}": keys.make_key,
     "/rotate-key/{owner}": keys.rotate_key,
     "/revoke-key/{owner}": keys.revoke_key,
@@ -82,6 +82,6 @@ def web_routes(web: Web) -> list[BaseRoute]:
         Route("/follow/{id}", PageEvents(web), methods=["GET"]),
         *(page_route(web, path, handle) for path, handle in READING.items()),
         *(page_route(web, path, handle, "POST") for path, handle in WRITING.items()),
-        page_route(web, "/file-text/{owner}", evidence.file_text, "POST", takes="file"),
-        page_route(web, "/add-source/{owner}", evidence.add_source, "POST", takes="upload"),
+        page_route(web, "/file-text/{owner}", sources.file_text, "POST", takes="file"),
+        page_route(web, "/add-source/{owner}", sources.add_source, "POST", takes="upload"),
     ]

@@ -19,8 +19,8 @@ from ..endpoint import Visit
 from ..forms import Upload
 from ..paths import path_to, redirect
 from .files import owner_scope
-from .find import QUERY_MAX
 from .read import may_write
+from .search import QUERY_MAX
 from .write import check_may_write, raise_first_error
 
 KINDS = tuple(sorted(WikiSourceKind.__members__))

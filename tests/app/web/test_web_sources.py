@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.web.pages.evidence import PART_MAX, split_into_parts
+from app.web.pages.sources import PART_MAX, split_into_parts
 from db.scope import Role
 from resolvers.sources.sources import cite_source
 from tests.app.clients.bytes_client import connect
