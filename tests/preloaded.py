@@ -6,7 +6,7 @@ from importlib import import_module
 MODULES = (
     "app.asgi", "app.cli.program", "app.cli.session", "app.cli.commands.indexes", "app.cli.commands.demo_wikis",
     "app.worker", "resolvers.archives.backups", "resolvers.archives.moves", "resolvers.sources.moving_files",
-    "resolvers.import_export.files", "tests.compiler.killed.crashing_worker", "tests.forked",
+    "resolvers.import_export.export_files", "tests.compiler.killed.crashing_worker", "tests.forked",
     "tests.resolvers.ingest.ingest_process", "tests.resolvers.sync.killable_sync", "tests.resolvers.webhooks.processes",
 )  # fmt: skip
 

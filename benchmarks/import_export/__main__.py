@@ -20,7 +20,7 @@ from rich.table import Table
 
 from db.embedded import EmbeddedServer
 from db.migrate import migrate
-from resolvers.import_export.files import export_path
+from resolvers.import_export.export_files import export_path
 from resolvers.import_export.importing import import_path
 
 from ..search.backend import Backend

@@ -15,7 +15,7 @@ from app.settings import Settings
 from db.database import Database
 from db.scope import Scope
 from resolvers.auth.credentials import mint
-from resolvers.import_export.files import export_path
+from resolvers.import_export.export_files import export_path
 from resolvers.import_export.importing import import_path
 
 Work = Callable[[Scope, Path], Awaitable[object]]

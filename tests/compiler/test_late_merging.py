@@ -15,7 +15,7 @@ from compiler.planner import Citations, PageMerge
 from compiler.read.evidence import StoredKnowledge
 from compiler.write.merging import propose_merges
 from content.names import normalise
-from resolvers.import_export.files import export_path
+from resolvers.import_export.export_files import export_path
 from resolvers.import_export.importing import import_path
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page, unarchive_page, update_page

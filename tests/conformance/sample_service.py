@@ -18,7 +18,7 @@ from db.embedded import EmbeddedServer
 from db.migrate import migrate
 from db.scope import Actor, ActorKind, Role, Scope
 from resolvers.auth.credentials import mint
-from resolvers.import_export.files import export_path
+from resolvers.import_export.export_files import export_path
 from tests.app.service import SECRET, serving
 from tests.full_wiki import create_full_pages, slug_of
 

@@ -121,7 +121,7 @@ def say_result(result: "ImportResult") -> None:
 
 if TYPE_CHECKING:
     from db.database import Database
-    from resolvers.import_export.files import ExportResult
+    from resolvers.import_export.export_files import ExportResult
 
 
 def add_exporting(parent: typer.Typer) -> None:
@@ -147,7 +147,7 @@ def export_notes(
     """Export a wiki. Includes archived pages, sources and mentions, so that `cairn import` restores the same wiki.
     Exits with 1 if an entry could not be written; the export then contains everything else."""
     from db.scope import Role
-    from resolvers.import_export.files import export_path
+    from resolvers.import_export.export_files import export_path
     from resolvers.transactions.audit import MACHINE, Event, audit_in_own_transaction
 
     from ..progress import progress

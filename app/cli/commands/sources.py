@@ -370,7 +370,7 @@ def original(
     import sys
 
     from db.scope import Role
-    from resolvers.import_export.files import replacing
+    from resolvers.import_export.export_files import replacing
     from resolvers.sources.blobs import Original, read_original
     from resolvers.sources.sources import locate_source
 

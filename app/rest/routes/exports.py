@@ -8,7 +8,7 @@ from typing import IO, Any
 from fastapi import APIRouter
 from starlette.responses import Response, StreamingResponse
 
-from resolvers.import_export.files import export_zip
+from resolvers.import_export.export_files import export_zip
 from resolvers.transactions.audit import Event, audit_in_own_transaction
 
 from ..endpoint import BulkRoute

@@ -8,7 +8,7 @@ from time import monotonic, sleep
 
 import orjson
 
-from resolvers.import_export.files import export_path
+from resolvers.import_export.export_files import export_path
 from resolvers.links.links import link_pages
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.aliases import add_alias

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from resolvers.import_export.files import export_path
+from resolvers.import_export.export_files import export_path
 from resolvers.pages.lifecycle import update_page
 from resolvers.pages.transferring import transfer_page
 from resolvers.sources.sources import forget_source

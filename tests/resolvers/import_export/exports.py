@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from resolvers.import_export.files import export_folder
+from resolvers.import_export.export_files import export_folder
 from resolvers.links.links import link_pages
 from resolvers.model.drafts import PageDraft, SectionDraft
 from resolvers.model.lookup import PageAddress

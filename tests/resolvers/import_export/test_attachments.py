@@ -13,7 +13,7 @@ from content.normalization import normalize
 from db.scope import Role
 from resolvers.auth.wiki_settings import WikiSettings, update_wiki_settings
 from resolvers.errors import NotFound
-from resolvers.import_export.files import export_folder, export_path
+from resolvers.import_export.export_files import export_folder, export_path
 from resolvers.proposals.gate import Policy, PolicyRule, WriterRole
 from resolvers.sources.attachments import find_attachments, read_attachment
 from resolvers.sync.syncing import sync_folder

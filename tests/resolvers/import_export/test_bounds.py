@@ -14,7 +14,7 @@ from content.notes.notes import Note
 from db.ids import new_id
 from resolvers.errors import BadInput
 from resolvers.import_export.disk import targets
-from resolvers.import_export.files import export_path
+from resolvers.import_export.export_files import export_path
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import add_former_slugs, create_page, unarchive_page, update_page
 from resolvers.pages.merging import merge_pages

@@ -11,7 +11,7 @@ import pytest
 
 from resolvers.auth.owners import find_owner, set_language, set_owner_settings
 from resolvers.auth.wiki_settings import WikiSettings
-from resolvers.import_export.files import export_path, export_zip
+from resolvers.import_export.export_files import export_path, export_zip
 from resolvers.import_export.importing import import_path
 from resolvers.links.links import link_pages
 from resolvers.model.drafts import PageDraft

@@ -11,7 +11,7 @@ import pytest
 
 from db.scope import Role
 from resolvers.errors import BadInput, NotFound, Unavailable
-from resolvers.import_export.files import export_folder, export_path, export_zip
+from resolvers.import_export.export_files import export_folder, export_path, export_zip
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page, update_page
 from tests.resolvers.import_export.exports import create_full_wiki, export_files, read_files

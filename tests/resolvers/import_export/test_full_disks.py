@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from resolvers.errors import Unavailable
-from resolvers.import_export.files import export_folder, export_lines, export_zip
+from resolvers.import_export.export_files import export_folder, export_lines, export_zip
 from tests.connections import IDLE
 from tests.resolvers.import_export.exports import create_full_wiki
 from tests.wiki import Wiki

@@ -7,7 +7,7 @@ import orjson
 import pytest
 
 from db.scope import Role
-from resolvers.import_export.files import export_path
+from resolvers.import_export.export_files import export_path
 from resolvers.pages.aliases import add_alias
 from resolvers.pages.lifecycle import update_page
 from resolvers.pages.revision_store import find_states

@@ -11,7 +11,7 @@ import pytest
 from resolvers.import_export import results
 from resolvers.import_export.disk.staging import NoteList
 from resolvers.import_export.disk.temp_database import TempDatabase
-from resolvers.import_export.files import export_path
+from resolvers.import_export.export_files import export_path
 from resolvers.import_export.notes import FolderStack, pieces
 from resolvers.import_export.results import Problems
 from resolvers.pages.lifecycle import update_page

@@ -9,7 +9,7 @@ import pytest
 
 from db.scope import Role
 from resolvers.errors import BadInput, Forbidden
-from resolvers.import_export.files import export_folder
+from resolvers.import_export.export_files import export_folder
 from resolvers.import_export.importing import import_path
 from resolvers.import_export.notes import NOTE_MAX
 from resolvers.model.drafts import PageDraft

@@ -7,7 +7,7 @@ import orjson
 import pytest
 
 from resolvers.import_export import exporting
-from resolvers.import_export.files import export_path
+from resolvers.import_export.export_files import export_path
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page, delete_page
 from resolvers.sources.mentions import record_mention

@@ -6,7 +6,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from resolvers.import_export.files import export_folder
+from resolvers.import_export.export_files import export_folder
 from resolvers.import_export.formats import Format
 from resolvers.import_export.importing import import_path
 from resolvers.import_export.results import ImportResult

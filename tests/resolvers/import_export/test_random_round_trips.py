@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from db.database import Database
 from db.scope import Scope
 from resolvers.errors import BadInput, Conflict, NotFound
-from resolvers.import_export.files import export_path
+from resolvers.import_export.export_files import export_path
 from resolvers.links.links import link_pages
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.hierarchy import set_parent

@@ -10,7 +10,7 @@ from content.markdown.citations import CitationMark
 from content.notes.notes import Note, from_markdown
 from db.ids import new_id
 from resolvers.import_export.citations import SourceIds
-from resolvers.import_export.files import export_folder
+from resolvers.import_export.export_files import export_folder
 from resolvers.import_export.importing import import_path
 from resolvers.import_export.results import ImportResult
 from resolvers.links.links import unlink_pages

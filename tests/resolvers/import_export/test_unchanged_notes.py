@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from resolvers.import_export.files import export_path
+from resolvers.import_export.export_files import export_path
 from resolvers.links.links import link_pages
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.aliases import add_alias

@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from resolvers.errors import BadInput, Conflict, NotFound
-from resolvers.import_export.files import export_path
+from resolvers.import_export.export_files import export_path
 from resolvers.import_export.importing import import_path
 from resolvers.ingest.ingest import IngestDraft, Ingested, ingest_source
 from resolvers.pages.lifecycle import update_page

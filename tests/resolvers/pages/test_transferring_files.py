@@ -7,7 +7,7 @@ import pytest
 from content.markdown.html import attachments_in
 from db.scope import Role
 from resolvers.errors import NotFound
-from resolvers.import_export.files import export_folder
+from resolvers.import_export.export_files import export_folder
 from resolvers.pages.transferring import AttachmentTaken, transfer_page
 from resolvers.sources.attachments import find_attachments, read_attachment
 from tests.resolvers.import_export.vaults import import_files, pages_by_path

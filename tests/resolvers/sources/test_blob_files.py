@@ -14,7 +14,7 @@ from db.one_transaction import OneTransaction
 from db.scope import Terms
 from resolvers.archives.erasing import erase_owner, erase_tenant
 from resolvers.idempotency import Attempt, run_once
-from resolvers.import_export.files import export_folder, export_path
+from resolvers.import_export.export_files import export_folder, export_path
 from resolvers.ingest.ingest import IngestDraft, ingest_source
 from resolvers.pages.transferring import transfer_page
 from resolvers.proposals.proposals import accept_proposal, propose_change

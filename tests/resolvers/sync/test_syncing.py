@@ -7,7 +7,7 @@ import pytest
 
 from db.scope import Role
 from resolvers.errors import Forbidden
-from resolvers.import_export.files import export_path
+from resolvers.import_export.export_files import export_path
 from resolvers.import_export.importing import import_path
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import archive_page, create_page, delete_page, update_page
