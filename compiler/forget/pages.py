@@ -23,7 +23,7 @@ from ..rebuild.pages import RebuiltPage
 from .history import erase_states
 from .request import CLAIMED, ForgetRequest
 
-FORGETTING = statements("sources/forgetting")
+ALIASES, FORGETTING = statements("pages/aliases"), statements("sources/forgetting")
 EDIT_SUMMARY = "Written anew: a source was forgotten"
 
 
@@ -95,7 +95,7 @@ async def drop_names(writer: Writer, rebuilt: RebuiltPage) -> Names:
         if not lost.isdisjoint(words(row["slug"].replace("-", " ")))
     ]
     if aliases:
-        await writer.run(FORGETTING["drop_aliases"], page_id=page.id, aliases=aliases)
+        await writer.run(ALIASES["delete_aliases"], page_id=page.id, aliases=aliases)
     if slugs:
         await writer.run(FORGETTING["drop_old_slugs"], page_id=page.id, slugs=slugs)
     return Names(frozenset(slugs), frozenset(aliases))

@@ -148,7 +148,7 @@ async def request_passage_reindex(database: Database, scope: Scope) -> None:
     """Request that the next reindexing of the wiki reads every source again."""
     async with transaction(database) as connection:
         await lock_wiki(connection, scope)
-        await Writer(connection, scope).run(INDEX["read_again"], analyser=PASSAGES + ANALYSER)
+        await Writer(connection, scope).run(REINDEXING["read_again"], analyser=PASSAGES + ANALYSER)
 
 
 async def reindex_passages(
@@ -182,7 +182,7 @@ async def read_sources(database: Database, scope: Scope, after: UUID) -> list[UU
         if not await writer.value(INDEX["has_sources"]):
             await writer.run(INDEX["end_building"], analyser=number)  # every source was forgotten meanwhile
             return []
-        await writer.run(INDEX["begin_building"], analyser=number)
+        await writer.run(REINDEXING["begin_building"], analyser=number)
         begun = await writer.all(REINDEXING["find_reached"], analyser=number)
         start = min(after, *(row["reached"] for row in begun)) if begun else after
         rows = await writer.all(INDEX["find_unread"], analyser=number, after=start, size=BATCH, characters=CHARACTERS)

@@ -166,17 +166,6 @@ SELECT EXISTS (
     SELECT FROM sources WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND forgotten_at IS NULL
 );
 
--- name: begin_building
--- Create the index with this number for a wiki. An existing index is left as it is.
-INSERT INTO search_scopes (tenant_id, owner_id, analyser, state, pages, words)
-VALUES (:tenant_id, :owner_id, :analyser, 'building', 0, 0)
-ON CONFLICT (tenant_id, owner_id, analyser) DO NOTHING;
-
--- name: read_again
--- Request that every source is indexed again. A reindexing that has begun continues from its position.
-UPDATE search_scopes SET reached = coalesce(reached, '00000000-0000-0000-0000-000000000000'), updated_at = :now
-WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser = :analyser;
-
 -- name: reach_source
 -- Store the position of a reindexing.
 UPDATE search_scopes SET reached = greatest(reached, :source_id), updated_at = :now

@@ -52,13 +52,14 @@ WHERE o.tenant_id = CAST(:tenant_id AS uuid)
 ORDER BY o.slug;
 
 -- name: begin_building
--- Create the index of this analyser for a wiki. An existing index is left as it is.
+-- Create the index of pages or passages with this number for a wiki. An existing index is left as it is.
 INSERT INTO search_scopes (tenant_id, owner_id, analyser, state, pages, words)
 VALUES (:tenant_id, :owner_id, :analyser, 'building', 0, 0)
 ON CONFLICT (tenant_id, owner_id, analyser) DO NOTHING;
 
 -- name: read_again
--- Request that every page of a wiki is indexed again. A reindexing that has begun continues from its position.
+-- Request that every page or source of a wiki is indexed again. A reindexing that has begun continues from its
+-- position.
 UPDATE search_scopes SET reached = coalesce(reached, '00000000-0000-0000-0000-000000000000'), updated_at = :now
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser = :analyser;
 

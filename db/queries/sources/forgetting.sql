@@ -126,11 +126,6 @@ LIMIT 1;
 SELECT name FROM aliases WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id
 ORDER BY alias;
 
--- name: drop_aliases
--- Delete names of a page that only a forgotten source gave.
-DELETE FROM aliases
-WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id AND alias = ANY(CAST(:aliases AS text[]));
-
 -- name: find_old_slugs
 -- Return the former slugs of these pages.
 SELECT page_id, slug FROM old_slugs
