@@ -66,6 +66,11 @@ Tenant = Annotated[
 Owner = Annotated[
     str, typer.Option("--owner", metavar="SLUG", envvar="CAIRN_OWNER", help="Slug or id of the owner of the wiki.")
 ]
+Limit = Annotated[int, typer.Option(metavar="N", min=1, max=100, help="Maximum number of results.")]
+After = Annotated[
+    str | None,
+    typer.Option("--after", metavar="CURSOR", help="Cursor printed by the previous call, to continue after it."),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the output as JSON.")]
 Host = Annotated[
     str | None, typer.Option(metavar="ADDRESS", help="Address to listen on. Defaults to CAIRN_HOST, then to 127.0.0.1.")

@@ -5,11 +5,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..options import AsJson, Owner, Tenant, TextCommand
+from ..options import After, AsJson, Limit, Owner, Tenant, TextCommand
 from ..output import print_json, say
 from .history import wiki_app
 from .pages import format_page_name, run_query_as
-from .wiki import AfterCursor
 
 if TYPE_CHECKING:
     from db.database import Database
@@ -121,8 +120,8 @@ def questions(
     tenant: Tenant,
     owner: Owner,
     status: Annotated[Status | None, typer.Option(help="Only entries with this status.")] = None,
-    limit: Annotated[int, typer.Option(metavar="N", min=1, max=100, help="Maximum number of results.")] = 20,
-    after: AfterCursor = None,
+    limit: Limit = 20,
+    after: After = None,
     as_json: AsJson = False,
 ) -> None:
     """List questions with their decisions, newest first."""

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..options import AsJson, Owner, Tenant, TextCommand, parse_time
+from ..options import After, AsJson, Limit, Owner, Tenant, TextCommand, parse_time
 from ..output import print_json, print_table, say
 from .data.backups import restore_app
 from .pages import ExpectedVersion, PageName, Summary, run_on_page, run_query
@@ -225,11 +225,8 @@ def contradictions(
     tenant: Tenant,
     owner: Owner,
     status: Annotated[Status | None, typer.Option(help="Only entries with this status.")] = None,
-    limit: Annotated[int, typer.Option(metavar="N", min=1, max=100, help="Maximum number of results.")] = 20,
-    after: Annotated[
-        str | None,
-        typer.Option(metavar="CURSOR", help="Cursor printed by the previous call, to continue with older entries."),
-    ] = None,
+    limit: Limit = 20,
+    after: After = None,
     as_json: AsJson = False,
 ) -> None:
     """List the contradictions of a wiki, newest first."""

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..options import AsJson, Owner, Tenant, TextCommand, parse_time
+from ..options import After, AsJson, Limit, Owner, Tenant, TextCommand, parse_time
 from ..output import print_json, print_table, say
-from .pages import After, Limit, check_page_name, find_page_id, run_query, say_next_page
+from .pages import check_page_name, find_page_id, run_query, say_next_page
 
 if TYPE_CHECKING:
     from uuid import UUID

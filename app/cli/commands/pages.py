@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..options import AsJson, Owner, Tenant, parse_time
+from ..options import After, AsJson, Limit, Owner, Tenant, parse_time
 from ..output import print_json, print_table, say
 
 if TYPE_CHECKING:
@@ -23,13 +23,6 @@ TYPES = (
     "entity", "topic", "decision", "concept", "project", "reference", "theme", "context", "standard", "product",
     "source",
 )  # fmt: skip
-
-
-Limit = Annotated[int, typer.Option(metavar="N", min=1, max=100, help="Maximum number of results.")]
-After = Annotated[
-    str | None,
-    typer.Option(metavar="CURSOR", help="Cursor printed by the previous call, to continue the list after it."),
-]
 
 
 class Order(StrEnum):

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..options import AsJson, Owner, Tenant, TextCommand, parse_time
+from ..options import After, AsJson, Limit, Owner, Tenant, TextCommand, parse_time
 from ..output import print_json, print_table, say
 from .history import wiki_app
 from .jobs import Wait, run_open_jobs, say_batch, sum_jobs
-from .pages import After, Limit, format_page_name, parse_page_type, read_wiki, run_query, say_next_page
+from .pages import format_page_name, parse_page_type, read_wiki, run_query, say_next_page
 
 if TYPE_CHECKING:
     from uuid import UUID

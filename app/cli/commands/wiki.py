@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..options import AsJson, Owner, Tenant, TextCommand
+from ..options import After, AsJson, Limit, Owner, Tenant, TextCommand
 from ..output import print_json, print_status, print_table, say
 from .edit import Section, merge, rename, text_or_stdin, transfer
 from .history import check_source_name, wiki_app
@@ -35,10 +35,6 @@ CitedSource = Annotated[
     str, typer.Option("--source", metavar="KIND/REF", parser=check_source_name, help="Source of the text.")
 ]
 Lines = Annotated[int, typer.Option(metavar="N", min=1, max=200, help="Maximum number of lines.")]
-AfterCursor = Annotated[
-    str | None,
-    typer.Option("--after", metavar="CURSOR", help="Cursor printed by the previous call, to continue after it."),
-]
 
 
 def add_to(parent: typer.Typer) -> None:
@@ -205,7 +201,7 @@ def map_wiki(
         ),
     ] = None,
     limit: Lines = 100,
-    after: AfterCursor = None,
+    after: After = None,
     as_json: AsJson = False,
 ) -> None:
     """Print the knowledge map as Markdown. It lists all pages by type, with a summary of each."""
@@ -213,7 +209,7 @@ def map_wiki(
     say_part(run_query("map", "wikiKnowledgeMap", tenant, owner, types=chosen, first=limit, after=after), as_json)
 
 
-def log(tenant: Tenant, owner: Owner, limit: Lines = 100, after: AfterCursor = None, as_json: AsJson = False) -> None:
+def log(tenant: Tenant, owner: Owner, limit: Lines = 100, after: After = None, as_json: AsJson = False) -> None:
     """Print the activity log as Markdown, newest first."""
     say_part(run_query("log", "wikiActivityLog", tenant, owner, first=limit, after=after), as_json)
 
@@ -271,8 +267,8 @@ def proposals(
     tenant: Tenant,
     owner: Owner,
     status: Annotated[ProposalStatus | None, typer.Option(help="Only entries with this status.")] = None,
-    limit: Annotated[int, typer.Option(metavar="N", min=1, max=100, help="Maximum number of results.")] = 20,
-    after: AfterCursor = None,
+    limit: Limit = 20,
+    after: After = None,
     as_json: AsJson = False,
 ) -> None:
     """List proposals, newest first."""
