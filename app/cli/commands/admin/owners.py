@@ -115,16 +115,7 @@ def boost(
 ) -> None:
     """Set the score boost of a wiki. Scores of its pages are multiplied by it when pages and sources are searched
     together."""
-    from resolvers.auth.owners import set_owner_settings
-    from resolvers.auth.wiki_settings import WikiSettings
-
-    from ...session import find_wiki, run_in_session
-
-    async def work(database: "Database") -> "Owner":
-        wiki = await find_wiki(database, tenant, slug)
-        return await set_owner_settings(database, wiki.tenant.id, wiki.owner.id, WikiSettings(score_boost=score_boost))
-
-    owner = run_in_session(work)
+    owner = change_settings(tenant, slug, score_boost=score_boost)
     if as_json:
         print_json(owner_to_dict(owner))
     else:
@@ -219,24 +210,16 @@ def lint_settings(
     as_json: AsJson = False,
 ) -> None:
     """Set the limits and the schedule of lint for a wiki. Omitted options are unchanged."""
-    from ...session import find_wiki, run_in_session
-
-    async def work(database: "Database") -> "Owner":
-        from resolvers.auth.owners import set_owner_settings
-        from resolvers.auth.wiki_settings import WikiSettings
-
-        wiki = await find_wiki(database, tenant, slug)
-        settings = WikiSettings(
-            stale_after_days=stale_after,
-            oversize_characters=oversize,
-            lint_min_pages=min_pages,
-            lint_every_days=every,
-            lint_after_sources=after_sources,
-            requires_sensitivity=sensitivity,
-        )
-        return await set_owner_settings(database, wiki.tenant.id, wiki.owner.id, settings)
-
-    owner = run_in_session(work)
+    owner = change_settings(
+        tenant,
+        slug,
+        stale_after_days=stale_after,
+        oversize_characters=oversize,
+        lint_min_pages=min_pages,
+        lint_every_days=every,
+        lint_after_sources=after_sources,
+        requires_sensitivity=sensitivity,
+    )
     if as_json:
         print_json(owner_to_dict(owner))
     else:
@@ -264,17 +247,9 @@ def ceilings(
     as_json: AsJson = False,
 ) -> None:
     """Set the highest sensitivity that others can read in a wiki. Omitted options are unchanged."""
-    from ...session import find_wiki, run_in_session
-
-    async def work(database: "Database") -> "Owner":
-        from resolvers.auth.owners import set_owner_settings
-        from resolvers.auth.wiki_settings import WikiSettings
-
-        wiki = await find_wiki(database, tenant, slug)
-        changes = WikiSettings(reader_ceiling=reader and reader.value, member_ceiling=member and member.value)
-        return await set_owner_settings(database, wiki.tenant.id, wiki.owner.id, changes)
-
-    owner = run_in_session(work)
+    owner = change_settings(
+        tenant, slug, reader_ceiling=reader and reader.value, member_ceiling=member and member.value
+    )
     if as_json:
         print_json(owner_to_dict(owner))
     else:
@@ -301,17 +276,7 @@ def decisions(
     as_json: AsJson = False,
 ) -> None:
     """Set how significant a decision must be to get a page. Others are only logged."""
-    from ...session import find_wiki, run_in_session
-
-    async def work(database: "Database") -> "Owner":
-        from resolvers.auth.owners import set_owner_settings
-        from resolvers.auth.wiki_settings import WikiSettings
-
-        wiki = await find_wiki(database, tenant, slug)
-        changes = WikiSettings(decision_threshold=threshold and threshold.value)
-        return await set_owner_settings(database, wiki.tenant.id, wiki.owner.id, changes)
-
-    owner = run_in_session(work)
+    owner = change_settings(tenant, slug, decision_threshold=threshold and threshold.value)
     if as_json:
         print_json(owner_to_dict(owner))
     else:
@@ -319,6 +284,20 @@ def decisions(
             f"Decisions of {owner.slug} get a page if their significance is "
             f"{owner.settings.decision_threshold} or higher."
         )
+
+
+def change_settings(tenant: str, slug: str, **changes: Any) -> "Owner":
+    """Change these fields of WikiSettings for a wiki, and return its owner."""
+    from ...session import find_wiki, run_in_session
+
+    async def work(database: "Database") -> "Owner":
+        from resolvers.auth.owners import set_owner_settings
+        from resolvers.auth.wiki_settings import WikiSettings
+
+        wiki = await find_wiki(database, tenant, slug)
+        return await set_owner_settings(database, wiki.tenant.id, wiki.owner.id, WikiSettings(**changes))
+
+    return run_in_session(work)
 
 
 def owner_to_dict(owner: "Owner") -> dict[str, Any]:
