@@ -42,7 +42,7 @@ from .mentions import LabelledMention, Promotions, count_sightings
 from .names import Vault
 from .notes import FolderStack, ImportProblem, NoteFile, Piece, WikiRecord, pieces, read_all, read_wiki_record
 from .originals import draft, keep_originals, records, with_exported_facts
-from .pages import NoteFound, NoteSaved, PlacedNote, Places
+from .places import NoteFound, NoteSaved, PlacedNote, Places
 from .relations import NoteWithPage, RelationResult, RelationWriter
 from .results import ImportResult, Problems, Progress, ignore_progress, problem, unknown_type, without_text
 

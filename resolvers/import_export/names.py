@@ -17,7 +17,7 @@ from content.notes.notion import LINKED_ID, without_id
 
 from .disk.temp_database import TempDatabase, temp_statements
 from .formats import MARKDOWN, Format
-from .pages import NoteFound, PlacedNote
+from .places import NoteFound, PlacedNote
 
 NAMES = temp_statements("names")
 WRITTEN = re.compile(r"!?\[\[([^\[\]|#\\]+)")

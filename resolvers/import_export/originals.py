@@ -40,7 +40,7 @@ from .disk.temp_database import TempDatabase, temp_statements
 from .formats import Format, FormatReader, Survey
 from .names import Vault, join_folders, path_parts
 from .notes import NOTE_MAX, ImportProblem, NoteFile, data_of, in_lines
-from .pages import PlacedNote
+from .places import PlacedNote
 from .relations import REASON, NoteWithPage
 from .results import Problems
 

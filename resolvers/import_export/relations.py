@@ -33,7 +33,7 @@ from ..transactions.transaction import writing
 from .citations import Cited, SourceIds, as_kept, find_cited, find_sources, wiki
 from .names import Vault
 from .notes import ImportProblem
-from .pages import PlacedNote
+from .places import PlacedNote
 from .results import problem, unresolved
 
 IMPORTS = statements("import_export/imports")

@@ -30,7 +30,7 @@ from ..import_export.formats import OBSIDIAN_FOLDER, Format, FormatReader, Surve
 from ..import_export.names import Vault
 from ..import_export.notes import ImportProblem, NoteFile, WikiRecord
 from ..import_export.originals import Files, draft, start_of, write_originals
-from ..import_export.pages import DEFAULT_TYPE, PLACES, NoteFound, NoteSaved, PlacedNote, Places
+from ..import_export.places import DEFAULT_TYPE, PLACES, NoteFound, NoteSaved, PlacedNote, Places
 from ..import_export.relations import NoteWithPage, RelationWriter
 from ..model.drafts import PageDraft
 from ..model.pages import Saved

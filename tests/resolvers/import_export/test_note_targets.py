@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from content.notes.notes import from_markdown
 from resolvers.import_export.disk.temp_database import TempDatabase
 from resolvers.import_export.notes import ImportProblem
-from resolvers.import_export.pages import NoteFound, Places
+from resolvers.import_export.places import NoteFound, Places
 
 paths = st.lists(st.sampled_from(["a", "b", "A", "ä", "note"]), min_size=1, max_size=3).map(
     lambda parts: "/".join(parts)
