@@ -96,7 +96,7 @@ async def run_when_ready(settings: Settings, dsn: str, work: Callable[[Database]
     """Run `work` if the database has all migrations. Index the embedded database for search first."""
     if settings.database_url is not None:
         return await run_with_database(settings, dsn, work, check=check_migrated)
-    from .commands.indexes import catch_up
+    from .indexes import catch_up
 
     async def work_when_indexed(database: Database) -> T:
         await catch_up(database)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from app.cli.commands.demo_wikis import load_sample
+from app.cli.demo_wikis import load_sample
 from app.observability.logging import configure
 from app.settings import Settings
 from db.database import Database

@@ -19,9 +19,9 @@ def demo(host: Host = None, port: Port = None) -> None:
     from db.scope import Role
 
     from ...server.serve import serve
+    from ..demo_wikis import TTL, load_home_wiki, usable_port, welcome, with_quiet_logs
     from ..session import ready_database, run_with_database
     from .admin.keys import token_for
-    from .demo_wikis import TTL, load_home_wiki, usable_port, welcome, with_quiet_logs
     from .service import settings_with
 
     settings = with_quiet_logs(settings_with(host=host, port=port))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from db.scope import Scope
     from resolvers.sources.held_names import HeldName
 
-    from .indexes import Reindexed
+    from ..indexes import Reindexed
 
 Wait = Annotated[
     bool, typer.Option("--wait", help="Run the job in this process unless a worker takes it, and print the result.")
@@ -289,8 +289,8 @@ def reindex(
     """
     if owner and not tenant:
         raise typer.BadParameter("an owner needs a tenant: add --tenant SLUG")
+    from ..indexes import find_unindexed, format_counts, index_wikis
     from ..session import run_in_session
-    from .indexes import find_unindexed, format_counts, index_wikis
 
     async def work(database: "Database") -> "Reindexed":
         return await index_wikis(

@@ -132,7 +132,7 @@ def apply_migrations(dsn: str, *, is_yours: bool) -> list[str]:
 
 async def index_unindexed(database: "Database") -> dict[str, Any]:
     """Index what search has not indexed, and return the counts. Keep the index that the previous release uses."""
-    from .indexes import find_unindexed, format_amount, index_wikis
+    from ..indexes import find_unindexed, format_amount, index_wikis
 
     found = await find_unindexed(database)
     wikis = [wiki for wiki in found if wiki["is_due"]]
@@ -148,7 +148,7 @@ async def index_unindexed(database: "Database") -> dict[str, Any]:
 
 async def count_unindexed(database: "Database") -> dict[str, Any]:
     """Return how many wikis, pages and sources search has not indexed yet."""
-    from .indexes import find_unindexed, format_amount
+    from ..indexes import find_unindexed, format_amount
 
     wikis = [wiki for wiki in await find_unindexed(database) if wiki["is_due"]]
     if wikis:

@@ -77,7 +77,7 @@ def test_frequent_reads_load_only_the_modules_that_they_need(
 
 def test_importing_the_index_commands_does_not_import_reindexing() -> None:
     """On the embedded server every command imports this module."""
-    script = "import sys, app.cli.commands.indexes; print('resolvers.search.reindexing' in sys.modules)"
+    script = "import sys, app.cli.indexes; print('resolvers.search.reindexing' in sys.modules)"
     result = subprocess.run(
         [COMMAND[0], "-c", script], cwd=ROOT, capture_output=True, text=True, check=True, timeout=60
     )

@@ -17,7 +17,7 @@ import orjson
 import pytest
 from graphql import OperationDefinitionNode, OperationType, parse
 
-from app.cli.commands.demo_wikis import load_sample
+from app.cli.demo_wikis import load_sample
 from db.ids import new_id
 from db.scope import Role
 from resolvers.auth.api_keys import create_api_key

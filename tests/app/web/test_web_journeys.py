@@ -14,7 +14,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from app.cli.commands.demo_wikis import load_sample
+from app.cli.demo_wikis import load_sample
 from db.scope import Role
 from tests.app.chromium import EXECUTABLE, Tab, tab
 from tests.app.clients.web_client import SAME_ORIGIN, signed_in

@@ -87,8 +87,8 @@ def language(
     """Set the language of a wiki. Search stems words by it, unless a page has its own `lang`."""
     from resolvers.auth.owners import set_language
 
+    from ...indexes import find_unindexed, index_wikis
     from ...session import find_wiki, run_in_session
-    from ..indexes import find_unindexed, index_wikis
 
     async def work(database: "Database") -> "Owner":
         wiki = await find_wiki(database, tenant, slug)

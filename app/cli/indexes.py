@@ -16,7 +16,7 @@ from resolvers.errors import CairnError, Unavailable
 from resolvers.search.index import has_unsearchable
 from resolvers.tenants.tenants import find_tenant, list_tenants
 
-from ..output import print_status
+from .output import print_status
 
 if TYPE_CHECKING:
     from resolvers.import_export.results import Progress
@@ -63,7 +63,7 @@ async def index_wikis(
 
     If it is interrupted, it prints how to continue.
     """
-    from ..progress import progress
+    from .progress import progress
 
     began = monotonic()
     try:

@@ -23,12 +23,12 @@ from resolvers.sources.mentions import record_mention
 from resolvers.sources.sources import SourceDraft, add_source
 from resolvers.tenants.tenants import ensure_tenant
 
-from ...graphiql.assets import missing_assets
-from ...server.serve import AddressTaken, bind
-from ...settings import Settings
-from ..output import print_status, to_json
-from ..progress import progress
-from ..session import Wiki, find_wiki
+from ..graphiql.assets import missing_assets
+from ..server.serve import AddressTaken, bind
+from ..settings import Settings
+from .output import print_status, to_json
+from .progress import progress
+from .session import Wiki, find_wiki
 
 SAMPLE = statements("operations/sample")
 ACTOR = Actor(ActorKind.SERVICE, "cairn demo")
