@@ -20,10 +20,6 @@ ROLES = tuple(WikiRole.__members__)
 ADMINS = "Only admins of the tenant can create API keys here. On the server, run `cairn keys create`."
 
 
-async def list_keys(visit: Visit) -> Response:
-    return await keys_page(visit)
-
-
 async def keys_page(visit: Visit, status: int = 200, **values: Any) -> Response:
     """Show the keys. A new secret is shown once, and the response is not cached. Raises Forbidden for non-admins."""
     if visit.wiki.role is not Role.ADMIN:

@@ -55,10 +55,6 @@ async def show_shared(visit: Visit, page_id: str) -> Response:
     return await render_response(visit.web, visit.request, "shared.html", 200, owner_slug=None, **values)
 
 
-async def share_form(visit: Visit) -> Response:
-    return await share_page(visit)
-
-
 async def share_page(visit: Visit, path: str | None = None) -> Response:
     """Show the share links of a page, and the URL of a new link with this path, which is shown only once."""
     id = require_page((await visit.query("share", "Page", **page_variables(visit)))["page"])["id"]

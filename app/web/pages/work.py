@@ -66,10 +66,6 @@ async def proposals(visit: Visit) -> Response:
     return await visit.show("proposals.html", chosen=status, statuses=STATUSES, **found)
 
 
-async def proposal(visit: Visit) -> Response:
-    return await proposal_page(visit)
-
-
 async def proposal_page(visit: Visit, status: int = 200, errors: tuple[Any, ...] = ()) -> Response:
     """Show a proposal: its changes, its reason, and its conflicts with the present page."""
     found = await visit.query("work", "Proposal", id=visit.request.path_params["id"])
