@@ -35,11 +35,6 @@ def limit_marks(text: str) -> str:
     return long_runs().sub(_cut, text)
 
 
-def is_mark(character: str) -> bool:
-    """Return whether a character is a combining mark (a non-starter), or decomposes into such marks."""
-    return unicodedata.combining(character) != 0 or character in MADE_OF_MARKS
-
-
 def is_joined(text: str, at: int) -> bool:
     """Return whether the character at this position is shown together with the one before it, as marks, the parts of
     an emoji and skin tones are."""

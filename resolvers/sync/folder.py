@@ -166,15 +166,6 @@ def read(root: str, seen: Seen) -> bytes:
     return text
 
 
-def stat_of(root: str, path: str) -> Seen:
-    """Return the file at a path as it is now. Raises FileChanged if there is none."""
-    try:
-        there = os.lstat(os.path.join(root, path))
-    except FileNotFoundError:
-        raise FileChanged(path) from None
-    return Seen(normalize("NFC", path), path, there.st_size, there.st_mtime_ns)
-
-
 # -- writing
 
 
