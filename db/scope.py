@@ -94,6 +94,11 @@ class Scope:
     def actor_id(self) -> str:
         return self.actor.id
 
+    @property
+    def wiki_values(self) -> dict[str, Any]:
+        """Return the parameters of statements that name the wiki."""
+        return {"tenant_id": self.tenant_id, "owner_id": self.owner_id}
+
     def in_owner(self, owner_id: UUID) -> "Scope":
         """Return the scope in another wiki. resolvers.permissions decides whether the credential may work there."""
         return self if owner_id == self.owner_id else replace(self, owner_id=owner_id)

@@ -113,7 +113,7 @@ async def authorize(database: Database, scope: Scope, request: AuthorizationRequ
     role = requested_role if covers(scope.role, requested_role) else scope.role
     code, id = new_secret(scope.tenant_id), new_id()
     async with transaction(database) as connection:
-        where = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
+        where = scope.wiki_values
         await connection.run(AUTHORIZATIONS["delete_ended"], **where)
         await connection.run(
             AUTHORIZATIONS["add_authorization"],

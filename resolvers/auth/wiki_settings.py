@@ -91,7 +91,7 @@ async def change_settings(connection: Connection, scope: Scope, settings: WikiSe
         validation.one_of(settings.decision_threshold, tuple(Significance), "decisionThreshold")
     if settings.write_policy is not None:
         values["write_policy"] = checked_rules(settings.write_policy)
-    where = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
+    where = scope.wiki_values
     return await connection.one(OWNERS["update_settings"], **where, **values) is not None
 
 
@@ -130,7 +130,7 @@ async def change_language(connection: Connection, scope: Scope, language: str) -
 
     Return False if the wiki has this language already.
     """
-    where = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
+    where = scope.wiki_values
     row = await connection.one(OWNERS["set_language"], **where, language=language)
     if row is not None:
         await connection.run(REINDEXING["read_anew"], **where, now=datetime.now(UTC))

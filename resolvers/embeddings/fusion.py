@@ -81,7 +81,7 @@ async def find_nearest(
     vector = await embedder.of_question(query.words)
     if vector is None:
         return []
-    where = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id, "model": embedder.model, "question": vector}
+    where = {**scope.wiki_values, "model": embedder.model, "question": vector}
     try:
         with on_the_primary():
             async with database.transaction(UNTIL_ENOUGH) as connection:

@@ -80,13 +80,9 @@ async def find_sources(database: Database, scope: Scope, notes: Iterable[Note]) 
     if not refs and not ids:
         return SourceIds(())
     async with database.connection() as connection:
-        rows = await connection.all(IMPORTS["find_sources"], **wiki(scope), refs=sorted(refs))
-        known = await connection.all(IMPORTS["find_sources_by_id"], **wiki(scope), ids=sorted(ids)) if ids else []
+        rows = await connection.all(IMPORTS["find_sources"], **scope.wiki_values, refs=sorted(refs))
+        known = await connection.all(IMPORTS["find_sources_by_id"], **scope.wiki_values, ids=sorted(ids)) if ids else []
     return SourceIds(rows, (row["id"] for row in known))
-
-
-def wiki(scope: Scope) -> Mapping[str, Any]:
-    return {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
 
 
 def first_section(note: Note) -> str:
@@ -108,7 +104,7 @@ async def find_cited(database: Database, scope: Scope, page_ids: Sequence[UUID])
     if not page_ids:
         return {}
     async with database.connection() as connection:
-        rows = await connection.all(IMPORTS["find_cited"], **wiki(scope), page_ids=page_ids)
+        rows = await connection.all(IMPORTS["find_cited"], **scope.wiki_values, page_ids=page_ids)
     return {
         (row["page_id"], row["section_slug"], row["source_id"]): (row["line_start"], row["line_end"], row["summary"])
         for row in rows

@@ -60,7 +60,7 @@ class Export:
     def __init__(self, database: Database, connection: Connection, scope: Scope, total: int, about: WikiRecord) -> None:
         """`total` is the number of pages, and `about` the language and settings of the wiki."""
         self.database, self.connection, self.total, self.about = database, connection, total, about
-        self.wiki = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
+        self.wiki = scope.wiki_values
 
     async def pages(self) -> AsyncIterator[PageFile | ImportProblem]:
         """Yield every page by type and slug, or the reason why it cannot be written, then redirects without a page.
@@ -168,7 +168,7 @@ async def exporting(database: Database, scope: Scope) -> AsyncIterator[Export]:
     async with read_connection(database) as connection:
         await authorise(connection, scope, scope.owner_id, Action.READ)
         async with connection.raw.transaction(isolation="repeatable_read", readonly=True):
-            wiki = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
+            wiki = scope.wiki_values
             total = await connection.value(EXPORTS["count_pages"], **wiki)
             row = await connection.one(EXPORTS["find_settings"], **wiki)
             assert row is not None

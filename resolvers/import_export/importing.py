@@ -31,7 +31,7 @@ from ..sources.sources import SourceDraft, add_source
 from ..transactions.transaction import check_may_write
 from .attachments import draft as attachment_draft
 from .attachments import keep, keep_files
-from .citations import find_sources, wiki
+from .citations import find_sources
 from .disk.paths import ABOUT
 from .disk.staging import NoteList, OriginalFile, Spool
 from .disk.temp_database import TempDatabase
@@ -152,7 +152,7 @@ class Import:
             async with self.database.connection() as connection:
                 rows = await connection.all(
                     IMPORTS["find_imported"],
-                    **wiki(self.scope),
+                    **self.scope.wiki_values,
                     after_type=after[0],
                     after_slug=after[1],
                     size=NAMES_PER_BATCH,
@@ -196,7 +196,7 @@ class Import:
     async def apply_wiki_record(self, label: str, wiki_record: WikiRecord) -> None:
         """Set the language and settings of the wiki to those of the export, unless the wiki has pages already."""
         async with self.database.connection() as connection:
-            row = await connection.one(IMPORTS["find_settings"], **wiki(self.scope))
+            row = await connection.one(IMPORTS["find_settings"], **self.scope.wiki_values)
         if row is None or row["has_pages"]:
             return
         own = self.database, self.scope.tenant_id, self.scope.owner_id
@@ -345,7 +345,7 @@ class Import:
         links = broken = 0
         for page_ids in self.places.page_ids(ROWS_PER_BATCH):
             async with self.database.connection() as connection:
-                row = await connection.one(IMPORTS["count_links"], **wiki(self.scope), page_ids=page_ids)
+                row = await connection.one(IMPORTS["count_links"], **self.scope.wiki_values, page_ids=page_ids)
             assert row is not None
             links, broken = links + row["links"], broken + row["broken"]
         for type, (count, first) in self.unknown_types.items():

@@ -32,7 +32,7 @@ from db.sql import statements
 
 from ..model.drafts import PageDraft
 from ..transactions.transaction import writing
-from .citations import SourceIds, wiki
+from .citations import SourceIds
 from .disk.paths import ORIGINALS
 from .disk.paths import is_own as is_own_path
 from .disk.staging import OriginalFile, Spool
@@ -188,7 +188,7 @@ async def keep_originals(
     """Store the files of notes unchanged, with the hashes of their pages; files that are stored already stay."""
     page_ids = [note.page_id for note in notes]
     async with database.connection() as connection:
-        rows = await connection.all(IMPORTS["find_file_hashes"], **wiki(scope), page_ids=page_ids)
+        rows = await connection.all(IMPORTS["find_file_hashes"], **scope.wiki_values, page_ids=page_ids)
     known = {(row["page_id"], row["file_hash"]) for row in rows}
     batch: list[tuple[NoteWithPage, OriginalFile, bool]] = []
     size = 0

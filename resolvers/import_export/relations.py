@@ -30,7 +30,7 @@ from ..pages.lifecycle import add_former_slugs
 from ..permissions import Withheld
 from ..sources.sources import cite_source
 from ..transactions.transaction import writing
-from .citations import Cited, SourceIds, as_kept, find_cited, find_sources, wiki
+from .citations import Cited, SourceIds, as_kept, find_cited, find_sources
 from .names import Vault
 from .notes import ImportProblem
 from .places import PlacedNote
@@ -80,7 +80,7 @@ class RelationWriter:
         self.named = await find_named(self.database, self.scope, sorted(names))
         page_ids = [note.page_id for note in notes]
         async with self.database.connection() as connection:
-            rows = await connection.all(IMPORTS["find_ties"], **wiki(self.scope), page_ids=page_ids)
+            rows = await connection.all(IMPORTS["find_ties"], **self.scope.wiki_values, page_ids=page_ids)
         self.before = {row["id"]: row for row in rows}
         self.cited = await find_cited(self.database, self.scope, [n.page_id for n in notes if n.note.sources])
         self.sources = await find_sources(self.database, self.scope, [note.note for note in notes])
@@ -298,7 +298,7 @@ async def find_named(database: Database, scope: Scope, names: Sequence[str]) -> 
     async with database.connection() as connection:
         rows = await connection.all(
             IMPORTS["find_named"],
-            **wiki(scope),
+            **scope.wiki_values,
             types=[type for _, type, _, _ in parsed],
             slugs=[slug for _, _, slug, _ in parsed],
             aliases=[alias for _, _, _, alias in parsed],

@@ -30,7 +30,7 @@ async def count_call(database: Database, scope: Scope, tool: str, page_ids: Sequ
 
     The first call of a tool on a day deletes the counts that are older than KEPT_FOR.
     """
-    where = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
+    where = scope.wiki_values
     counted = [NO_PAGE, *dict.fromkeys(page_ids)]
     async with read_connection(database) as connection:
         rows = await connection.all(TOOL_CALLS["count_calls"], **where, day=today(), tool=tool, page_ids=counted)

@@ -284,7 +284,7 @@ async def find_proposal(database: Database, scope: Scope, proposal_id: UUID, act
 
 async def find_current(connection: Connection, scope: Scope, proposal_id: UUID) -> Row:
     """Return a proposal with the current version of its page. Raises NotFound."""
-    own = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
+    own = scope.wiki_values
     found = await connection.one(PROPOSALS["find_proposal"], **own, id=proposal_id)
     if found is None:
         raise NotFound(NO_PROPOSAL)
@@ -296,7 +296,7 @@ async def check_reviewer(database: Database, scope: Scope, found: Row) -> None:
     if (found["author_kind"], found["author_id"]) != (scope.actor.kind.value, scope.actor.id):
         return
     async with read_connection(database) as connection:
-        own = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
+        own = scope.wiki_values
         rules = await connection.value(PROPOSALS["find_policy"], **own)
     types = None if found["page_type"] is None else [found["page_type"]]
     if policy_for(rules_of(rules), scope, types) is not Policy.OPEN:
@@ -305,7 +305,7 @@ async def check_reviewer(database: Database, scope: Scope, found: Row) -> None:
 
 async def decide(connection: Connection, scope: Scope, found: Row, decision: Decision, reason: str | None) -> None:
     """Store the decision about a proposal, and log it. Raises Conflict if the proposal is not open any more."""
-    own = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id, "now": datetime.now(UTC)}
+    own = {**scope.wiki_values, "now": datetime.now(UTC)}
     actor = {"actor_kind": scope.actor.kind.value, "actor_id": scope.actor.id}
     status = STATUSES[decision]
     row = await connection.one(PROPOSALS["decide"], **own, **actor, id=found["id"], status=status, reason=reason)

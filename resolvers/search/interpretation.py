@@ -129,7 +129,7 @@ async def interpret_query(
     condition_words = condition_words[:CONDITION_WORDS_MAX]
     unfinished = word_parts[-1][0] if word_parts and may_be_unfinished(text, word_parts) else None
     letter = scope_letter(scope.tenant_id, scope.owner_id, number)
-    where = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id, "letter": letter}
+    where = {**scope.wiki_values, "letter": letter}
     parts = [word for word in dict.fromkeys(chain(*word_parts)) if len(word) >= PART_MIN and word.isalpha()][:PARTS_MAX]
     rows = await connection.all(
         WORDS["read_words"], **where, parts=parts, compounding=list(COMPOUNDING),

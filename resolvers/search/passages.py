@@ -205,7 +205,7 @@ def index_source(row: Any) -> IndexedSource:
 
 async def finish_passages(database: Database, scope: Scope) -> None:
     """Drop the indexes of passages of older analysers, a batch of rows per transaction."""
-    values = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id, "analyser": PASSAGES + ANALYSER}
+    values = {**scope.wiki_values, "analyser": PASSAGES + ANALYSER}
     is_left = True
     while is_left:
         async with transaction(database) as connection:

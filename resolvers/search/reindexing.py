@@ -147,7 +147,7 @@ async def switch(database: Database, scope: Scope) -> bool:
 
 async def is_requested(connection: Connection, scope: Scope) -> bool:
     """Return whether a reindexing of the pages or of the passages of the wiki was requested and has not ended."""
-    wiki = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
+    wiki = scope.wiki_values
     numbers = ANALYSER, PASSAGES + ANALYSER
     return any([await connection.all(REINDEXING["find_reached"], **wiki, analyser=number) for number in numbers])
 
@@ -192,6 +192,4 @@ async def run_all(connection: Connection, scope: Scope, name: str, **values: Any
 
 
 def of(scope: Scope) -> dict[str, Any]:
-    return {
-        "tenant_id": scope.tenant_id, "owner_id": scope.owner_id, "analyser": ANALYSER, "now": datetime.now(UTC)
-    }  # fmt: skip
+    return {**scope.wiki_values, "analyser": ANALYSER, "now": datetime.now(UTC)}

@@ -43,7 +43,7 @@ async def find_related(database: Database, scope: Scope, page_id: UUID, limit: i
 
 
 async def find_near(connection: Connection, scope: Scope, page_id: UUID, size: int) -> list[tuple[UUID, float]]:
-    where = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
+    where = scope.wiki_values
     topic = await connection.all(WORDS["find_topic"], **where, page_id=page_id, analysers=list(ANALYSERS), size=TOPIC)
     if not topic:
         return []

@@ -32,7 +32,7 @@ async def with_snippets(
     hits: Sequence[SearchHit],
 ) -> tuple[SearchHit, ...]:
     """Return the hits, each with its snippet and the id of the section that has the snippet."""
-    where = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
+    where = scope.wiki_values
     rows = await connection.all(
         SNIPPETS["find_texts"], **where, page_ids=[hit.page_id for hit in hits], longest=LONGEST
     )

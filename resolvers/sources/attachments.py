@@ -55,7 +55,7 @@ async def find_same(database: Database, scope: Scope, files: Mapping[str, bytes]
     """Return the paths of `files` (path to SHA-256) at which the wiki has a file with the same hash."""
     values: dict[str, Any] = {"paths": list(files), "hashes": list(files.values())}
     async with read_connection(database) as connection:
-        return {row["path"] for row in await connection.all(ATTACHMENTS["find_same"], **wiki(scope), **values)}
+        return {row["path"] for row in await connection.all(ATTACHMENTS["find_same"], **scope.wiki_values, **values)}
 
 
 async def keep_attachments(database: Database, scope: Scope, files: Sequence[AttachmentDraft]) -> int:
@@ -119,7 +119,7 @@ async def find_attachments(
     wanted = AttachmentLookup.of(folder, names)
     async with read_connection(database) as connection:
         await authorise(connection, scope, scope.owner_id, Action.READ)
-        rows = await connection.all(ATTACHMENTS["find_named"], **wiki(scope), **wanted.values)
+        rows = await connection.all(ATTACHMENTS["find_named"], **scope.wiki_values, **wanted.values)
     return {name: place_of(row) for name, row in wanted.among(rows)}
 
 
@@ -179,12 +179,8 @@ async def read_attachment(database: Database, scope: Scope, path: str) -> Attach
     """Return an attachment of the scope's wiki with its bytes. Raises NotFound, FileMissing."""
     async with read_connection(database) as connection:
         await authorise(connection, scope, scope.owner_id, Action.READ)
-        row = await connection.one(ATTACHMENTS["find_file"], **wiki(scope), path=path)
+        row = await connection.one(ATTACHMENTS["find_file"], **scope.wiki_values, path=path)
     if row is None:
         raise NotFound(NO_FILE)
-    data = await data_of(database, wiki(scope), row)
+    data = await data_of(database, scope.wiki_values, row)
     return AttachedFile(row["path"], row["media_type"], row["hash"].hex(), data)
-
-
-def wiki(scope: Scope) -> dict[str, Any]:
-    return {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}

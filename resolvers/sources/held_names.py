@@ -39,7 +39,7 @@ async def find_nearest(database: Database, scope: Scope, size: int) -> tuple[int
     """Return how many names without a page the scope's wiki has, and the `size` names with the most evidence."""
     async with read_connection(database) as connection:
         await authorise(connection, scope, scope.owner_id, Action.READ)
-        wanted = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
+        wanted = scope.wiki_values
         rows = await connection.all(HELD_NAMES["find_nearest"], **wanted, size=size)
     return rows[0]["total"] if rows else 0, list(map(held_name, rows))
 
@@ -57,7 +57,7 @@ async def find_held_names(database: Database, scope: Scope, request: SearchReque
         scope = await in_wiki(database, scope, request.owner_id, parsed.query)
         async with read_connection(database) as connection:
             await authorise(connection, scope, scope.owner_id, Action.READ)
-            wanted = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
+            wanted = scope.wiki_values
             rows = await connection.all(HELD_NAMES["find_named"], **wanted, aliases=aliases, size=MAX_HELD_NAMES)
     except NotFound:
         return []

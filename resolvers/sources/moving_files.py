@@ -7,7 +7,7 @@ last. A move that was killed can be started again and moves the remaining files.
 import asyncio
 from collections.abc import Callable, Sequence
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from uuid import UUID
 
 from db.blob_folder import BlobFolder
@@ -70,7 +70,7 @@ async def move_files(database: Database, tenant_ids: Sequence[UUID], report: Rep
 
 async def list_elsewhere(database: Database, scope: Scope, after: bytes, to_folder: bool) -> list[Row]:
     """Return the next batch of files of a wiki that have to be moved, in the order of their hashes."""
-    own: dict[str, Any] = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
+    own = scope.wiki_values
     async with database.connection() as connection:
         return await connection.all(
             BLOBS["list_elsewhere"], **own, after=after, is_in_folder=to_folder, size=FILES_PER_BATCH

@@ -1,7 +1,6 @@
 """Sync of attachments, which are identified by their paths."""
 
 import asyncio
-from typing import Any
 
 from db.database import Database
 from db.scope import Scope
@@ -27,7 +26,7 @@ class Attachments:
     ) -> None:
         self.database, self.scope, self.root, self.state = database, scope, root, state
         self.direction, self.result = direction, result
-        self.wiki: dict[str, Any] = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
+        self.wiki = scope.wiki_values
 
     async def sync(self, listing: Listing, *, dry_run: bool) -> bool:
         """Sync all attachments. Return whether another round is needed, because a file changed meanwhile."""

@@ -101,7 +101,7 @@ class Pages:
 
     def __init__(self, database: Database, scope: Scope, state: State, root: str) -> None:
         self.database, self.scope, self.state = database, scope, state
-        self.wiki: dict[str, Any] = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
+        self.wiki = scope.wiki_values
         is_vault = isdir(join(root, OBSIDIAN_FOLDER))
         self.reader = FormatReader(Format.OBSIDIAN if is_vault else Format.MARKDOWN, Survey())
 

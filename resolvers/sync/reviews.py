@@ -5,7 +5,6 @@ unchanged.
 """
 
 from dataclasses import dataclass, replace
-from typing import Any
 from uuid import UUID
 
 from db.connection import Row
@@ -76,7 +75,7 @@ class Reviews:
         self, database: Database, scope: Scope, state: State, direction: Direction, result: SyncResult, *, dry_run: bool
     ) -> None:
         self.database, self.scope, self.state, self.result = database, scope, state, result
-        self.wiki: dict[str, Any] = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
+        self.wiki = scope.wiki_values
         self.is_active = direction is not Direction.PULL and not dry_run
         self.rows: dict[str, Row] = {}
         self.rules: list[PolicyRule] | None = None

@@ -53,7 +53,7 @@ class Writer(Connection):
         self.restrict = connection.restrict
         self.scope = scope
         self.now = datetime.now(UTC)
-        self.known = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id, "now": self.now}
+        self.known = {**scope.wiki_values, "now": self.now}
         self.queue: list[Queued] = []
         self.read_names: dict[UUID, Any] = {}
         """The aliases and former slugs of pages, as read in this transaction. Cleared when either is written."""

@@ -167,7 +167,7 @@ async def question_of(database: Database, scope: Scope, draft: DecisionDraft) ->
     if draft.question is not None:
         return clean_question(draft.question)
     async with read_connection(database) as connection:
-        own = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
+        own = scope.wiki_values
         row = await connection.one(DECISIONS["find_question"], **own, id=draft.question_id)
     if row is None:
         raise NotFound(NO_QUESTION)
