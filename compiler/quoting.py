@@ -7,13 +7,13 @@ from functools import lru_cache
 from urllib.parse import quote, unquote
 from uuid import UUID
 
+from content.claims.claims import CITATION_MARK
 from content.sentences import first_sentence
 
 from .planner import SourceText
 
 REF_MAX = 200
 SENTENCE_MAX = 300  # characters of a quote
-MARK = re.compile(r"(?<!\\)\[\^([^\[\]\s^\\]{1,1000})\]")
 SAFE = re.compile(r"[\w./:@+=,;~$!-]+")
 
 
@@ -34,7 +34,7 @@ def label_of(id: UUID, ref: str) -> str:
 
 def find_refs(text: str) -> list[str]:
     """Return the refs (or ids) of the sources that a text cites, in order, each once."""
-    return list(dict.fromkeys(map(unquote, MARK.findall(text))))
+    return list(dict.fromkeys(map(unquote, CITATION_MARK.findall(text))))
 
 
 @lru_cache(maxsize=10_000)

@@ -17,7 +17,7 @@ from resolvers.rate_limits import Throttled
 from resolvers.transactions.db_errors import translate_error
 from schema.errors import LONGEST, masked
 
-from ..http.errors import argument_problem, challenge
+from ..http.errors import CODES, argument_problem, challenge
 from ..http.request import Refused
 
 log = structlog.get_logger()
@@ -53,7 +53,6 @@ STATUSES = {
     "UNAVAILABLE": 503,
     "TIMEOUT": 504,
 }
-CODES = {404: "NOT_FOUND", 405: "METHOD_NOT_ALLOWED"}
 # Names of resolvers' arguments that differ in REST.
 FIELDS = {
     "after": "cursor",

@@ -5,12 +5,12 @@ from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from lib.addresses import PORTS
+
 from ..http.request import header
 from .sse import EventStream
 from .streams import Streams
 from .websocket import WebSocketConnection, refuse
-
-PORTS = {"http": 80, "https": 443}
 
 
 def is_same_site(scope: Scope, allowed: frozenset[str]) -> bool:

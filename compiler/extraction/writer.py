@@ -11,8 +11,10 @@ from operator import attrgetter
 
 from rapidfuzz import fuzz
 
+from content.claims.claims import CITATION_MARK
+
 from ..planner import LEADING, SectionTask, SourceText
-from ..quoting import MARK, find_refs, fit_lines, mark, mark_label
+from ..quoting import find_refs, fit_lines, mark, mark_label
 from .evidence import EvidenceLine, Subject, entries, former_lines, subject_of
 from .reading_cache import load_words_of, reading_of
 from .texts.sentence_scores import DEFINITION
@@ -168,7 +170,7 @@ def _naming(sources: Iterable[SourceText], names: Iterable[str]) -> dict[str, li
 def _lines_of_people(task: SectionTask, sources: Iterable[SourceText], subject: Subject) -> list[str]:
     """Return the lines of the present text that people wrote or changed."""
     lines = [line for line in task.body.splitlines() if not _is_writers(line, task.slug)]
-    cited = set(MARK.findall("\n".join(lines)))
+    cited = set(CITATION_MARK.findall("\n".join(lines)))
     writers = {
         line
         for source in sources

@@ -54,7 +54,7 @@ QUOTED = re.compile(r"“((?:[^“”\\]|\\.)*)”")
 MARKUP = re.compile(r"[\\`*_\[\]<>|~$&^“”]")
 LISTED = re.compile(rf"- [^“”]*(?:{QUOTED.pattern} *)+(?:\[\^[^\[\]\s]+\] *)+")
 ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
-MARKED = re.compile(r"(?<!\\)\[\^([^\[\]\s^\\]{1,1000})\]")
+CITATION_MARK = re.compile(r"(?<!\\)\[\^([^\[\]\s^\\]{1,1000})\]")
 
 
 class Statement(NamedTuple):
@@ -69,7 +69,7 @@ def statements(body: str) -> list[Statement]:
     """Return the cited quotes of a section, each by itself."""
     found = []
     for number, line in enumerate(body.split("\n")):
-        labels = tuple(MARKED.findall(line)) if "[^" in line else ()
+        labels = tuple(CITATION_MARK.findall(line)) if "[^" in line else ()
         if labels:
             found += [Statement(number, unescaped(quote), labels) for quote in QUOTED.findall(line)]
     return found

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from ..markdown.plain import plain as plain_text
 from ..search.passages import sentences
 from ..text_cache import TextCache
-from .claims import MARKED, QUOTED, unescaped
+from .claims import CITATION_MARK, QUOTED, unescaped
 from .contradictions import NEGATIONS
 from .corrections import content, names_in
 
@@ -82,8 +82,8 @@ def _read_claims(body: str) -> Iterator[ClaimSentence]:
     for line in body.splitlines():
         if not line.strip() or LISTED.match(line):
             continue
-        labels = tuple(dict.fromkeys(MARKED.findall(line)))
-        text = MARKED.sub("", line)
+        labels = tuple(dict.fromkeys(CITATION_MARK.findall(line)))
+        text = CITATION_MARK.sub("", line)
         for quote in QUOTED.findall(text) if labels else ():
             yield ClaimSentence(unescaped(quote), True, labels)
         rest = OPENING.sub("", QUOTED.sub("", text) if labels else text)

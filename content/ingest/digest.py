@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from ..claims.claims import escaped
 from ..markdown.plain import plain
+from ..markdown.prose import FENCE_LINE, HEADING_LINE
 from ..sentences import first_sentence
 from .flags import is_addressed
 
@@ -15,10 +16,8 @@ SUMMARY_MAX = 1_200  # characters
 POINTS_MAX = 12  # headings with a sentence
 POINT_MAX = 240  # characters
 TITLE_MAX = 200  # characters
-HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(?P<text>[^\n]*?)[ \t]*#*[ \t]*$")
 FRONTMATTER = ("---", "+++")
 FRONTMATTER_MAX = 500  # lines
-FENCE = re.compile(r" {0,3}(?:`{3,}(?=[^`]*$)|~{3,})")  # a line of code between fences is text
 SENTENCE = re.compile(r"[^.!?。！？]+(?:[.!?。！？]+[\"'”’»)\]]*|$)")
 
 
@@ -105,12 +104,12 @@ def blocks(text: str) -> list[Block]:
     lines_of_text = text.rstrip("\n").split("\n")
     behind = behind_frontmatter(lines_of_text)
     for number, line in enumerate(lines_of_text[behind:], start=behind + 1):
-        if FENCE.match(line):
+        if FENCE_LINE.match(line):
             close(number - 1)
             is_code = not is_code
         elif is_code:
             continue
-        elif match := HEADING.match(line):
+        elif match := HEADING_LINE.match(line):
             close(number - 1)
             words = " ".join(plain(match["text"]).split())[:TITLE_MAX]
             heading = "" if is_addressed(words) else escaped(words)

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+HEADING_LINE = re.compile(r" {0,3}#{1,6}[ \t]+(?P<text>[^\n]*?)[ \t]*#*[ \t]*$")
+# Backticks behind the opening ones, as in a line of code between fences, open no block.
+FENCE_LINE = re.compile(r" {0,3}(?P<marks>`{3,}(?=[^`]*$)|~{3,})")
 
 
 @cache

@@ -10,15 +10,13 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ..claims.corrections import says_change
+from ..markdown.prose import FENCE_LINE, HEADING_LINE
 
 PASSAGE_MAX = 2_000  # characters; a longer block is cut after a sentence, or between words
 PASSAGES_MAX = 5_000  # passages of one source; neighbours are joined until there are no more
 LABEL_MAX = 200  # characters of a heading that are stored
 
-HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(?P<text>[^\n]*?)[ \t]*#*[ \t]*$")
 ITEM = re.compile(r"[ \t]{0,20}(?:[-*+•]|\d{1,9}[.)])[ \t]+\S")
-# Backticks behind the opening ones, as in a line of code between fences, open no block.
-FENCE = re.compile(r" {0,3}(?P<marks>`{3,}(?=[^`]*$)|~{3,})")
 # A time may stand before the name, and emphasis around it: `[10:32] Mara: hello`, `3/9/23, 10:32 - Mara: hello`,
 # `**Mara:** hello`.
 TURN = re.compile(
@@ -110,7 +108,7 @@ def blocks(text: str) -> Iterator[Passage]:
             if line.text.strip().startswith(fence) and not line.text.strip().strip(fence[0]):
                 fence = ""
             continue
-        if found := HEADING.match(line.text):
+        if found := HEADING_LINE.match(line.text):
             yield from filter(None, (block, alone))
             block, heading, speaker = None, found["text"][:LABEL_MAX], ""
             alone = one_line(line, heading)
@@ -127,7 +125,7 @@ def blocks(text: str) -> Iterator[Passage]:
             block = block._replace(said_from=line.start + turn.length) if turn else block
         else:
             block = extend(block, line)
-        if mark := FENCE.match(line.text):
+        if mark := FENCE_LINE.match(line.text):
             fence = mark["marks"]
     yield from filter(None, (block, alone))
 

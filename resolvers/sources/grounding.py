@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 from uuid import UUID
 
-from content.claims.claims import MARKED
+from content.claims.claims import CITATION_MARK
 from content.claims.grounding import Evidence, newest_support
 from db.sql import statements
 from lib.threads import offload
@@ -76,6 +76,6 @@ def support_times(section: CitedSection) -> list[datetime | None]:
 
     The refs in the citation marks of a text are percent-encoded, those of `section.labels` are not.
     """
-    marks = {unquote(label): label for label in MARKED.findall(section.body)}
+    marks = {unquote(label): label for label in CITATION_MARK.findall(section.body)}
     cited = zip(section.labels, section.texts, section.moments, strict=True)
     return newest_support(section.body, [Evidence(marks.get(ref, ref), text, at) for ref, text, at in cited])
