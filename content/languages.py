@@ -13,6 +13,7 @@ from zlib import MAX_WBITS, decompress
 
 import orjson
 
+from .chinese import load_dictionary
 from .normalization import fold
 
 # ISO 639-1 codes, as the frontmatter of notes has them.
@@ -100,6 +101,10 @@ def load_words(language: str) -> None:
     a thread."""
     language = CODES.get(language, language)
     common_words(language)
+    if language == "zh":
+        load_dictionary()
+    if language in ("ja", "zh"):
+        _hashes("english")  # to recognise names in Latin letters
     if language in LISTED:
         usual_words(language)
         for listed in (language, "english"):  # `is_unlisted` is also called for English, to recognise terms

@@ -171,7 +171,9 @@ def _decision(text: str, stated: Stated, reading: Reading) -> tuple[str, str, st
         return None
     object = what
     is_word = " " not in what and not SPACELESS.search(what)
-    if is_word or normalise(what) in reading.sightings or FOR_OR_AGAINST.fullmatch(what):
+    if sighting := reading.sightings.get(normalise(what)):  # a compound in a script without spaces tells enough
+        is_word = is_word or sighting.marks != {"noun"} or not SPACELESS.search(what)
+    if is_word or FOR_OR_AGAINST.fullmatch(what):
         what = text[stated.start : why.start() if why else len(text)].strip(EDGES)
     title = first_sentence(what, TITLE_MAX)
     return title[:1].upper() + title[1:], object, reason

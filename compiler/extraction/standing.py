@@ -21,6 +21,7 @@ SOURCES_MIN, LINKING_MIN = 2, 3
 # Short notes that use a word as a noun, and those with the word, that together earn it a page; the same of two words.
 NOUNS_MIN, NOTES_MIN = 2, 4
 PAIRS_MIN, PAIR_NOTES_MIN = 1, 3
+HAN_PAIR = 4  # Chinese characters of two words
 PLAIN_MIN = 2  # the evidence with which short notes count that contain a name without any mark
 ASIDE = 1 / 3  # the weight of a source whose only mark is `aside`
 KANA_MIN = 4  # sources that use a short word in a script without capitals as a person's name
@@ -131,7 +132,8 @@ def _is_confirmed(key: str, tally: Tally) -> bool:
 
 def _is_known_noun(key: str, tally: Tally) -> bool:
     """Return whether short notes use it as a noun, unless it is common, and enough notes contain it."""
-    nouns, notes = (PAIRS_MIN, PAIR_NOTES_MIN) if " " in key else (NOUNS_MIN, NOTES_MIN)
+    is_pair = " " in key or (len(key) >= HAN_PAIR and HAN.search(key))
+    nouns, notes = (PAIRS_MIN, PAIR_NOTES_MIN) if is_pair else (NOUNS_MIN, NOTES_MIN)
     return tally.marks["noun"] - tally.marks["common"] >= nouns and tally.read + tally.plain >= notes
 
 

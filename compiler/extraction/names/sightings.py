@@ -12,6 +12,7 @@ from ..texts.language import DATES, EVERYWHERE, KINDS, word_set
 from ..texts.text import fold_text, normalised, padded
 from .buttons import IMPERATIVES, PRESS
 from .capitals import HONORIFICS, PARTICLES
+from .chinese import HAN
 from .german_nouns import KIND_OF_FIRM
 from .spaceless import without_politeness, without_role
 
@@ -30,11 +31,13 @@ SURE = frozenset({"name", "aside", "link", "title"})
 SHORT_FORM_MIN = 4  # letters
 # The weights of a source that is about a name, and of a short note with a person's name, a rare name or a long name.
 ABOUT_IT, CLEAR = 2.5, 2.0
+WORK = 1.5  # the weight of a long source with the title of a work
 # The weights of a source in which somebody only goes to or comes from a place, that only lists a name among many, and
 # that has only weak marks for it.
 IN_PASSING, IN_LIST, WEAKLY = 0.75, 0.5, 0.5
 BEFORE_MAX = 40  # characters before a name that say where somebody goes
 WEIGHTY = 3  # sentences with a name, from which on a short note is about it
+HAN_NAME = re.compile(f"[{HAN}]{{4,}}")
 YEAR = re.compile(r"(?:19|20)\d\d[a-z]?")
 REGION = re.compile(r",\s")
 FIRM = re.compile(r"(?:Firma|Fa\.|Gemeinde|Ortschaft|Dorf) (?=\S)")  # a word that adds nothing to the name after it
@@ -109,7 +112,9 @@ class Sighting:
         if 0 < self.said == self.listed and self.marks <= CAPITALS:
             return IN_LIST
         is_clear = self.is_person or self.is_whole_name or (self.is_rare and not self.where and not self.passed)
-        return CLEAR if is_named and is_clear else 1.0
+        if (is_named and is_clear) or (self.is_brief and "work" in self.marks):
+            return CLEAR
+        return WORK if "work" in self.marks else 1.0
 
     def count(self, before: str, *, acts: bool, is_listed: bool) -> None:
         """Count a sentence that uses it as a name. `before` is the text before the name."""
@@ -132,8 +137,8 @@ class Sighting:
 
     @property
     def is_whole_name(self) -> bool:
-        """Return whether it is a name of several words without digits: `Hospital Santa Clara`."""
-        return " " in self.key and not any(map(str.isdigit, self.key))
+        """Return whether it is a name of several words without digits: `Hospital Santa Clara`, `远山物流`."""
+        return (" " in self.key or HAN_NAME.fullmatch(self.key) is not None) and not any(map(str.isdigit, self.key))
 
 
 def key_of(name: str, kind: str) -> str:
@@ -304,6 +309,10 @@ QUOTE = re.compile(r"[“\"«「『《]([^“”\"«»「」『』《》\n]{2,50
 CODE = re.compile(r"`[^`\n]{1,80}`")
 TAG = re.compile(r"(?<![\w#&/])#([^\W\d_][\w/-]{1,40})")
 AT = re.compile(r"(?<![\w.])@([^\W\d_]\w{1,30})")
+# A link to another site, with the name of what it leads to, in a script without spaces.
+SHOWN = re.compile(
+    r"(?<!!)\[(?=[^\[\]\n]{0,60}[\u3041-\u9fff])([^\[\]\n]{1,60})\]\(https?://[^()\s]{1,500}(?: \"[^\"\n]{0,200}\")?\)"
+)
 LINK = re.compile(r"\[\[[^\[\]\n]{1,600}\]\]|!?\[[^\[\]\n]{1,300}\]\([^()\n]{0,500}\)")
 ADDRESS = re.compile(r"(?:https?://|www\.|mailto:)\S+")
 OPENING = re.compile(r"[\[*_“\"«「『《#@]")
@@ -320,6 +329,7 @@ def marks(line: str) -> Iterator[tuple[str, str]]:
         if name := _page_name(line, target.start, target.end):
             yield "link", name
     line = CODE.sub(GAP, line)
+    line = SHOWN.sub(r"\1", line) if "](http" in line else line
     if "**" in line or "__" in line:
         yield from (("bold", match[1] or match[2]) for match in BOLD.finditer(line))
     if "*" in line or "_" in line:
@@ -342,7 +352,11 @@ def table_links(text: str) -> Iterator[str]:
 
 
 def without(line: str) -> str:
-    """Return the line with gaps in place of marked names, except quotes. The rest is searched for names by capitals."""
+    """Return the line with gaps in place of marked names, except quotes and the texts of links to other sites.
+
+    The rest is searched for names.
+    """
+    line = SHOWN.sub(r"\1", line) if "](http" in line else line
     for pattern in (LINK, CODE, BOLD, ADDRESS, TAG, AT):
         line = pattern.sub(GAP, line)
     return line

@@ -4,66 +4,11 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from content.languages import is_unlisted
+
 from ..texts.language import word_set
-
-HAN = "\u3400-\u4dbf\u4e00-\u9fff"
-SURNAMES = (
-    "王李张刘陈杨黄赵吴周徐孙马朱胡郭何高林罗郑梁谢宋唐许韩冯邓曹彭曾肖田董袁潘于蒋蔡余杜叶程苏魏吕丁任沈姚卢姜崔钟谭陆汪范金石廖贾夏韦付方白邹孟熊秦邱江尹薛闫段雷侯龙史陶黎贺顾毛郝龚邵万钱严覃武戴莫孔向汤"
-    "張劉陳楊黃趙吳孫馬鄭謝許韓馮鄧葉蘇盧鍾"
-)
-# Chinese characters of grammar, numbers and time.
-ZH_STOPS = (
-    "的了在是我你您他她它们和与跟不也就都很有这那个一上下来去到说要会能着过吧吗呢啊么什之为以及其中所被把让给从对向"
-    "但而或如则因由于还又再才刚只没最更太真好多少每次些里后前时候年月日天号点分二两三四五六七八九十百千万几第想看做"
-    "用可得地等当将已经并且虽然果今昨明早晚這個們來說會過嗎為對從還沒經後裡時點兩"
-)
-
-ZH_TITLE = "老师|医生|先生|女士|阿姨|叔叔|师傅|经理|教授|姐|哥|奶奶|爷爷|老板|老闆|大夫|教练"
-ZH_SAYS = (
-    "说|說|告诉|觉得|推荐|认为|问|带|来|送|做|讲|给|建议|喜欢|想|要|在|教|请|打电话|第一次|也|又|还|和|"
-    "跟|的|很|把|用|已经|提醒|笑|负责|写|寫|吃|打|走|聊|买|買|拿|陪|接|帮|幫|听|聽|学|學|练|練|唱|画|畫|拍|寄|约|約|煮|烤|搬|"
-    "借|改|修|换|換|译|譯|编|編|演|养|養|种|種|骑|騎|赢|贏|输|輸|"
-    "刚|剛|答应|答應|同意|回家|回来|回來|一起|去|到|看|坐|见|見|"
-    "逛|住|找|，|。|、|；"
-)
-ZH_PLACE = (
-    "公园|餐厅|饭店|酒店|书店|咖啡馆|咖啡店|大学|医院|博物馆|美术馆|市场|车站|机场|寺|庙|湖|广场|公司|"
-    "图书馆|面馆|火锅店|茶馆|古镇|动物园|植物园|"
-    "夜市|老街|路|街|巷|塔|宫|桥|海滩|山庄|剧院|体育馆|小学|中学|公園|餐廳|書店|咖啡館|大學|醫院|博物館|"
-    "夜市|車站|機場|廣場|火锅|面包店|菜场|菜市场|码头|酒吧|酒馆|花园|花園|体育场|體育場|游泳馆|健身房|小区|胡同|水库|峡谷|"
-    "森林|农场|農場|俱乐部|工作室|诊所|診所|食堂|书院|書院|包子铺|豆浆店|花店|超市|商场|商場|大厦|大廈|教堂|书屋|民宿|客栈|"
-    "瀑布|溪|湾|灣|港|岛|島|镇|鎮|村|峰|轩|軒|阁|閣|斋|坊"
-)
-# The ends of names of firms, systems and products. ZH_KINDS has words before such an end that make no name: `操作系统`.
-ZH_MADE = (
-    "系统|数据库|平台|物流|科技|集团|银行|输入法|引擎|框架|软件|协议|出版社|杂志|基金会|实验室|研究所|事务所|学院|工厂|客户端|浏览器|"
-    "编辑器|播放器|论坛|电台|乐队|乐团|剧团|球队|联盟|協會|协会|俱樂部|系統|數據庫|資料庫|軟體|輸入法|實驗室|銀行|雜誌"
-)
-ZH_KINDS = word_set(
-    """
-    操作 管理 生产 测试 内部 外部 登录 登陆 报表 后台 前端 后端 分布式 关系 关系型 开源 移动
-    手机 电脑 网络 文件 评论 博客 公司 我司 团队 项目 搜索 推荐 支付 订单 监控 日志 缓存 消息
-    通信 网页 桌面 免费 商业 第三方 自己 我们 他们 家庭 生态 神经 免疫 消化 交通 教育 中文 英文
-    拼音 默认 视频 音频 音乐 图片 应用 工具 模板 渲染 游戏 社交 云 老 新 旧 大 小 整个 全部
-    该 各 本 某 那家 这家 相关 国家 国内 国外 地方 当地 高等 重点 传统 现代 商学 办公 杀毒
-    嵌入式 操作 主流 流行 时尚 文学 线上 线下 在线 数字 信息 高新
-    """
-)
-# Words before a name of a firm, system or product.
-ZH_BEFORE = (
-    "客户|对接|使用|采用|选用|改用|换成|换了|换回|安装|部署|配置|迁移|升级|接入|试用|推荐|供应商|合作方|甲方|乙方|作者|朋友|同事|同学|"
-    "开发|维护|运维|一款|一个|一种|一家|这款|这个|那个|名叫|叫做|名为|关于|加入|参加|参观|离职|入职|就职于|来自|基于|通过|联系|介绍"
-)
-# Words before the name of a place, which cannot be part of it.
-ZH_CUT = (
-    f"(?:{ZH_BEFORE}|今天|昨天|明天|早上|上午|中午|下午|晚上|周末|周[一二三四五六日]|我们|他们|她们|大家|一起|终于|"
-    "因为|因為|所以|但是|可是|如果|虽然|雖然|然后|然後|于是|於是|除了|关于|關於|第一次|又一次|附近|旁边|离开|经过|路过|参观|回到|来到|走到|带我|喜欢|就是|还是|"
-    "[在去到从從来來逛回于於往过過的和跟与與是我你他她它了着坐住把被让給给对叫有找爱最就都再又很])"
-)
-ZH_HARD = re.compile("[在去到从從和跟与與说說是逛]")
-ZH_NOT = re.compile(
-    "^(?:[一二两三几这那哪每某个家座条條那新旧老小大]|这里|那里|有的|什么|很多|附近|旁边|所有|地铁|公共|一个)"
-)
+from . import chinese
+from .chinese import HAN, TITLES
 
 JA_ROLE = "先生|先輩|おばさん|おじさん|店長|部長|課長|教授|社長|監督|博士|師匠"
 JA_TITLE = f"さん|くん|ちゃん|様|君|{JA_ROLE}"
@@ -115,43 +60,6 @@ TH_CUT = (
     "ยัง|นี้|นั้น|กลับ|พา|เปิด|สวย|เงียบ|คน|อร่อย|ปิด"
 )
 
-ZH_PERSON = re.compile(
-    rf"(?:(?<=[和跟与與同給给找请請叫到见見着为為让是、，。！])|(?<=作者|朋友|同事|同学|作家|导演|歌手|编辑|译者|读者|师弟|师兄|室友)"
-    rf"|^|(?<![{HAN}]))((?:[小老阿][{HAN}])|"
-    rf"[{SURNAMES}][{HAN}]{{1,2}}?)(?={ZH_SAYS})"
-    rf"|([{SURNAMES}小老阿][{HAN}]{{0,2}}?(?:{ZH_TITLE}))|((?<![大从很最较多太古])[小老][{SURNAMES}])"
-)
-# Begins as people's names do, between words of grammar or before a verb: a name only with other evidence.
-ZH_MAYBE = re.compile(
-    rf"(?:(?<![{HAN}])|(?<=[{ZH_STOPS}]))([{SURNAMES}](?:(?![{ZH_STOPS}])[{HAN}]){{1,2}}?)(?=[{ZH_STOPS}]|{ZH_SAYS}|[^{HAN}]|$)"
-)
-ZH_PLACES = re.compile(
-    rf"(?:^|(?<![{HAN}])|{ZH_CUT})([{HAN}]{{1,6}}?(?:{ZH_PLACE}))(?!{ZH_PLACE}|[径徑由过過上线線边邊程口])"
-)
-ZH_MADES = re.compile(rf"(?:^|(?<![{HAN}])|{ZH_CUT})([{HAN}]{{1,6}}?(?:{ZH_MADE}))(?!{ZH_MADE})")
-# The ends of such names alone. Few sentences have one, so they are searched first, to save time.
-ZH_PLACE_INSIDE, ZH_MADE_INSIDE = re.compile(ZH_PLACE), re.compile(ZH_MADE)
-ZH_STEM = 2  # characters that most such names have before their end
-ZH_LONG = word_set(
-    "银行 銀行 集团 出版社 杂志 雜誌 基金会 实验室 實驗室 研究所 事务所 学院 乐团 剧团 协会 協會 联盟 科技"
-)
-ZH_VERBS = frozenset(
-    "装裝换換买買看做写寫学學开開跑试試搭建修查改删刪连連调調测測接选選投卖賣租办辦设設造需等叫谈談听聽给給配"
-)
-ZH_GRAMMAR = re.compile("[的了是把用和跟与與被将將让讓给給也就都很在到从從向说說]")
-ZH_MADE_END = re.compile(f"(?:{ZH_MADE})$")
-# Common words that begin like people's names: `方案`, `金额`.
-ZH_FALSE = re.compile(
-    "^(?:小[时朋吃心雨雪孩狗猫说組组路声于写]|老[师板家人街是公婆]|阿[姨]|和[他她我]|于[是此]|"
-    "高[兴铁级度中低峰潮手速尚考原效血烧大层温等端价质跟]|马[上路桶车力尾克]|马$|"
-    "方[便案法面式向程针块才形言位]|任[何务意凭由职性命]|向[来往上下前右左]|"
-    "白[天色菜酒领板云白费纸银]|何[时况必等]|许[多可]|万[一能里分]|金[色融属额钱牌鱼字子]|黄[色昏瓜豆油酒金]|"
-    "石[头油材器窟块板]|江[边湖河南西苏水]|叶[子片酸绿]|程[序度式]|周[末一二三四五六日围边期年]|余[下额地生热震]|"
-    "钱[包]|田[里野园径地]|雷[雨达电声]|龙[虾头]|毛[巾病衣笔孔]|武[器术力]|汤[很匙圆]|单|管理|安全|应用|文件|时间|"
-    "史[料诗学前上]?$|式|温|张[开力贴]|陈[列述旧]|胡[子同萝椒须乱说]|林[业木区子]|罗[列马汉]|郑重|谢[谢意]|宋[代朝词体]|"
-    "唐[代朝诗突]|韩[国语文剧]|曾经|董事|杜绝|苏[打醒]|丁[香点字]|姜[汤茶]|钟[头表点声]|陆[地续军]|范[围例文畴式]|"
-    "夏[天季日令]|付[出款费钱]|熊猫|段[落子时]|陶[瓷醉器艺]|黎明|贺卡|顾[客虑问]|严[重格肃密]|莫[名非]|孔[子雀]|徐徐|孙[子女])"
-)
 JA_PERSON = re.compile(
     rf"((?:[{HAN}]{{1,4}}|[\u30a1-\u30fc]{{2,10}}|"
     rf"(?<![\u3041-\u3096])[\u3041-\u3096]{{2,4}}?))({JA_TITLE})(?!の?(?:家|店)?たち)"
@@ -200,6 +108,14 @@ JA_FAMILY = re.compile(
 JA_KANA_PLACES = re.compile(
     r"((?:喫茶|食堂|居酒屋|民宿|旅館|パン工房|和菓子)[\u3041-\u3096]{2,8}?)(?=[でにへのはがを、。])"
 )
+# A name in hiragana before a kind of place or group: `ひばり保育園`, `つくし会`.
+JA_KANA_NAMED = re.compile(
+    r"(?<![\u3041-\u3096])([\u3041-\u3096]{2,8}(?<![のないるただうてでをがはもにへ])"
+    r"(?:保育園|幼稚園|こども園|学園|小学校|中学校|高校|病院|医院|薬局|公園|食堂|銀行|信用金庫|美術館|図書館|商店街"
+    rf"|(?:[会荘堂屋亭庵館社組園町村市駅]|サロン|クリニック|ホール)(?![{HAN}\u30a1-\u30fc])))"
+)
+JA_WRITTEN = re.compile(f"[{HAN}\u30a1-\u30fc々」』）)A-Za-z0-9] ?$")  # what a particle stands after
+JA_PARTICLE = re.compile(r"^(?:から|まで|より|[はがをにでともへやの])(?=[\u3041-\u3096]{2})")
 JA_NO_NAME = word_set(
     """
     帽子 菓子 椅子 様子 調子 親子 電子 女子 男子 餃子 息子 双子 原子 粒子 分子 種子 王子 団子 獅子 障子 和菓子 唐辛子
@@ -214,7 +130,14 @@ JA_NOBODY = word_set(
     お医者 看護師 みな おか おと おじ おば たく 隣
     """
 )
-ROLE = re.compile(f"(?:{JA_ROLE}|{ZH_TITLE})$")
+# `iPad`, `eBay`, `macOS`, `阿May`, `Pマーク`, and words in small letters.
+MIXED = re.compile(
+    r"(?<![A-Za-z0-9_.@/#:=-])([a-z]{1,5}[A-Z][A-Za-z]{1,15}|阿[A-Z][a-z]{1,15}|[A-Z][\u30a1-\u30fc]{2,12})"
+    r"(?![A-Za-z0-9_@/:=(\u30a1-\u30fc-]|\.[A-Za-z])"
+)
+SMALL = re.compile(r"(?<![A-Za-z0-9_.@/#:=-])([a-z]{5,20})(?![A-Za-z0-9_@/:=(-]|\.[A-Za-z])")
+LATIN_INSIDE = re.compile("[A-Za-z]{2}|[A-Z][\u30a1-\u30fc]")
+ROLE = re.compile(f"(?:{JA_ROLE}|{'|'.join(sorted(TITLES))})$")
 KO_PERSON = re.compile(r"([\uac00-\ud7af]{2,4}) ?(?:씨|님|선생님|언니|오빠|누나|이모|삼촌|셰프)")
 KO_PLACES = re.compile(
     r"([\uac00-\ud7af]{1,8} ?(?:공원|시장|대학교|병원|카페|식당|박물관|미술관|도서관|서점|역|호텔|"
@@ -234,7 +157,20 @@ class SpacelessName(NamedTuple):
 def extract_names(sentence: str, language: str) -> Iterator[SpacelessName]:
     """Return the names in a sentence of one of these languages, none for other languages."""
     finder = FINDERS.get(language)
-    return finder(sentence) if finder else iter(())
+    if finder is None:
+        return
+    yield from finder(sentence)
+    if LATIN_INSIDE.search(sentence):
+        yield from _latin(sentence)
+
+
+def _latin(sentence: str) -> Iterator[SpacelessName]:
+    """Yield the names in Latin letters that do not begin with a capital, or not with a Latin letter."""
+    for word in MIXED.findall(sentence):
+        yield SpacelessName(word, is_person=word[0] == "阿")
+    for word in SMALL.findall(sentence):
+        if is_unlisted(word, "en"):
+            yield SpacelessName(word, is_person=False)
 
 
 def without_role(name: str) -> str | None:
@@ -250,42 +186,7 @@ def without_politeness(name: str) -> str:
 
 
 def _chinese(sentence: str) -> Iterator[SpacelessName]:
-    people = set()
-    for match in ZH_PERSON.finditer(sentence):
-        name = match[1] or match[2] or match[3]
-        if not ZH_FALSE.match(name) and len(name) > 1:
-            people.add(name)
-            yield SpacelessName(name, is_person=True)
-    for match in ZH_MAYBE.finditer(sentence):
-        if match[1] not in people and not ZH_FALSE.match(match[1]):
-            yield SpacelessName(match[1], is_person=True, is_sure=False)
-    for match in ZH_PLACES.finditer(sentence) if ZH_PLACE_INSIDE.search(sentence) else ():
-        name = _shorn(match[1])
-        if len(name) > 2 and not ZH_NOT.match(name):
-            yield SpacelessName(name, is_person=False)
-    for match in ZH_MADES.finditer(sentence) if ZH_MADE_INSIDE.search(sentence) else ():
-        name = _made(_shorn(ZH_GRAMMAR.split(match[1])[-1]))
-        if name and not ZH_NOT.match(name):
-            yield SpacelessName(name, is_person=False)
-
-
-def _made(name: str) -> str | None:
-    """Return the name of a firm, system or product without a verb before it, or None if it is only a kind of them."""
-    end = ZH_MADE_END.search(name)
-    kind = name[: end.start()] if end else ""
-    while len(kind) > ZH_STEM and kind[0] in ZH_VERBS:
-        kind = kind[1:]
-    if end and end[0] not in ZH_LONG and len(kind) > ZH_STEM + 1:
-        kind = kind[-ZH_STEM:]
-    return f"{kind}{end[0]}" if end and kind and kind not in ZH_KINDS else None
-
-
-def _shorn(name: str) -> str:
-    """Return the name of a place without the words before it."""
-    name = ZH_HARD.split(name)[-1] if len(ZH_HARD.split(name)[-1]) > 2 else name
-    while (cut := re.match(ZH_CUT, name)) and cut.end() < len(name) - 1:
-        name = name[cut.end() :]
-    return name
+    yield from (SpacelessName(name, is_person) for name, is_person in chinese.names(sentence))
 
 
 def _japanese(sentence: str) -> Iterator[SpacelessName]:
@@ -314,6 +215,9 @@ def _japanese(sentence: str) -> Iterator[SpacelessName]:
             yield SpacelessName(match[1], is_person=True)
     yield from (SpacelessName(match[1], is_person=True) for match in JA_FAMILY.finditer(sentence))
     yield from (SpacelessName(match[1], is_person=False) for match in JA_KANA_PLACES.finditer(sentence))
+    for match in JA_KANA_NAMED.finditer(sentence):
+        is_after = JA_WRITTEN.search(sentence, max(0, match.start() - 2), match.start())
+        yield SpacelessName(JA_PARTICLE.sub("", match[1]) if is_after else match[1], is_person=False)
     places = set()
     for match in JA_PLACES.finditer(sentence):
         places.add(match[1])

@@ -16,12 +16,12 @@ from content.search.words import SPACELESS
 from ..texts.language import DATES, stops_of, word_set
 from ..texts.text import WORD, Sentence, TextLine, clean, fold_text, normalised
 from .capitals import is_action
+from .chinese import nouns
 from .common_nouns import GENERIC
 from .german_nouns import ABSTRACT, DETERMINERS, KINDS_OF_PLACE, NO_ARTICLE
 from .sightings import LINK
-from .spaceless import ZH_STOPS
 
-SUBJECTS_MAX = 12  # of one source
+SUBJECTS_MAX, CHINESE_MAX = 12, 20  # of one source
 SENTENCES_MAX = 400  # sentences of one source that are searched
 SHORT_MAX = 15  # sentences of a short note
 DOES = re.compile("(?:ed|ing)$")  # the end of a verb with which notes begin a sentence: `Ordered primers for it`
@@ -29,13 +29,11 @@ NOUN_END = re.compile("(?:tion|sion|ment|ness|ity|ism|ance|ence|ship|sis|graphy|
 THIRD = re.compile("[a-z]{3}s$|ed$")  # the end of a verb after its subject: `Reference electrode drifts`
 TITLED_MAX = 3  # words of a subject in a title
 TITLE_WORD = re.compile(r"([^\w'’-]*)([\w'’-]+)")
-LETTERS_MIN, HAN_MIN, HAN_MAX = 5, 3, 8  # letters of a subject, and characters of a Chinese one
+LETTERS_MIN, HAN_MIN = 5, 3  # letters of a subject, and characters of a Chinese one
 ANYWHERE_MIN = 3  # sentences with a word that stands as a noun in one of them
 SENTENCES_MIN, CHINESE_MIN = 2, 3  # sentences with a subject, and occurrences of a Chinese one that no heading has
-HAN_RUN = re.compile("[\u3400-\u9fff]{3,}")
-HAN_WORD = re.compile("(?<![\u3400-\u9fff])[\u3400-\u9fff]{2,4}(?![\u3400-\u9fff])")
-HAN_CUT = re.compile("^[端方台件条张份种类项名位款请]|[使新打请先开]$")  # runs that are parts of words
 KANJI = re.compile("[\u3400-\u9fff々]{3,8}")
+COMPOUND = re.compile("(?<![\u3400-\u9fff々])[\u3400-\u9fff]{4,8}(?![\u3400-\u9fff々])")  # a Japanese noun of two words
 ITEM_LABEL = re.compile(r"([A-ZÀ-Þ][a-zß-ÿ]{4,30}(?: (?:(?:de|à|par|en|a|di|da) )?[a-zß-ÿ]{4,20})?) ?: ")
 STATED_MIN = 5  # words of an item with its label; with fewer it is a field and its value
 # Labels before a colon that are fields of forms and templates.
@@ -55,12 +53,6 @@ FIELDS = KNOWN | word_set(
     zubereitung bewertung fazit beschluss beschlüsse entscheidung aufgaben protokoll gäste
     """
 )
-MEETING = re.compile(
-    "[会會](?=[议議员員场場计計谈談馆館长長友费費刊徽])"
-    "|(?<=[书書乐樂协協聚社机機年委员員展晚宴舞例班董大商工布动動唱讨討酒茶集])[会會]"
-)
-HELD_MEETING = "\ue003"
-WITHOUT_GRAMMAR = str.maketrans(dict.fromkeys(ZH_STOPS, " "))
 CAPITALS = re.compile(r"\b[A-Z][\w-]* [A-Z][\w-]*")
 CLAUSE = re.compile(r"[,;:.!?()–—“”„\"]+(?=\s|$)")
 BEFORE = word_set(
@@ -116,12 +108,15 @@ def subjects(lines: Sequence[TextLine], titles: Iterable[str], language: str) ->
     counts = find(sentences, [fold_text(clean(head)) for head in heads if head], language)
     found = {name: True for name, _ in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))}
     items: set[str] = set()
+    if language == "ja":
+        compounds = (noun for sentence in sentences for noun in COMPOUND.findall(sentence.words))
+        found |= {noun: False for noun in compounds if noun not in found}
     if len(sentences) <= SHORT_MAX:
         items = set(_labels(sentences, language))
         said = dict([*_said_once(sentences, language), *((name, True) for name in items)])
         found |= dict.fromkeys((name for name, is_theme in said.items() if is_theme), True)
         found |= {name: False for name in said if name not in found}
-    for name in list(found)[:SUBJECTS_MAX]:
+    for name in list(found)[: CHINESE_MAX if language == "zh" else SUBJECTS_MAX]:
         wanted = name if SPACELESS.search(name) else fold_text(name)
         if text := next((sentence.text for sentence in sentences if wanted in sentence.words), None):
             is_written = language != "de" and text.isascii()
@@ -171,8 +166,13 @@ def _said_once(sentences: Sequence[Sentence], language: str) -> list[tuple[str, 
     """Return (noun, whether a sentence begins with it) for the nouns of a short note, first those that begin none."""
     if language not in GENERIC:
         return []
-    find = {"de": _german_nouns, "en": _english, "zh": _chinese_words}.get(language)
+    find = {"de": _german_nouns, "en": _english}.get(language)
     small = stops_of(language) | GENERIC[language]
+    if language == "zh":
+        rarest = sorted(
+            {noun for sentence in sentences for noun in nouns(sentence.text, small)}, key=lambda noun: (noun.uses, noun)
+        )
+        return [(noun.text, False) for noun in rarest]
     clauses = (clause for sentence in sentences for clause in CLAUSE.split(sentence.text) if clause.strip())
     found = [
         noun for clause in clauses for noun in (find(clause, small) if find else _romance(clause, small, language))
@@ -269,18 +269,6 @@ def _romance(clause: str, small: Set[str], language: str) -> Iterator[tuple[str,
         yield normalised(name), at == 1 and is_action(following, language)
 
 
-def _chinese_words(clause: str, small: Set[str]) -> Iterator[tuple[str, bool]]:
-    """Yield the words between punctuation and words of grammar: three of `编程、读书和跑步`."""
-    for word in HAN_WORD.findall(_without_grammar(clause)):
-        if word not in small:
-            yield word, False
-
-
-def _without_grammar(text: str) -> str:
-    """Return a Chinese text with spaces in place of words of grammar. `会` stays in `会议室` and `读书会`."""
-    return MEETING.sub(HELD_MEETING, text).translate(WITHOUT_GRAMMAR).replace(HELD_MEETING, "会")
-
-
 def _link_texts(raw: str) -> Iterator[str]:
     """Yield the texts of the links of a line to pages of the same wiki."""
     for link in LINK.findall(raw) if "](" in raw else ():
@@ -351,35 +339,16 @@ def _german(sentences: Sequence[Sentence], heads: Iterable[str], language: str) 
 
 
 def _chinese(sentences: Sequence[Sentence], heads: Iterable[str], language: str) -> Counter[str]:
-    """Count the longest repeated runs of characters, without characters of the grammar."""
+    """Count the nouns of several words or at least HAN_MIN characters, without those that are only in longer ones."""
     heads = tuple(heads)
-    text = _without_grammar("\n".join((*(sentence.words for sentence in sentences), *heads)))
-    runs = HAN_RUN.findall(text)
-    grams = Counter(run[at : at + HAN_MIN] for run in runs for at in range(len(run) - HAN_MIN + 1))
-    repeated = {gram for gram, count in grams.items() if count >= SENTENCES_MIN}
-    found = (
-        {name for run in runs for name in _repeated_parts(run, repeated) if len(name) <= HAN_MAX} if repeated else ()
-    )
+    counts: Counter[str] = Counter()
+    for text in (*(sentence.text for sentence in sentences), *heads):
+        counts.update(noun.text for noun in nouns(text, GENERIC["zh"]) if noun.words > 1 or len(noun.text) >= HAN_MIN)
     headed = "\n".join(heads)
-    return Counter(
-        {
-            name: count
-            for name in found
-            if (count := text.count(name)) >= (SENTENCES_MIN if name in headed else CHINESE_MIN)
-            and not HAN_CUT.search(name)
-        }
-    )
-
-
-def _repeated_parts(run: str, repeated: Container[str]) -> Iterator[str]:
-    """Yield the longest parts of a run in which every HAN_MIN characters in a row are among the repeated ones."""
-    start = None
-    for at in range(len(run) - HAN_MIN + 2):
-        if run[at : at + HAN_MIN] in repeated and at <= len(run) - HAN_MIN:
-            start = at if start is None else start
-        elif start is not None:
-            yield run[start : at + HAN_MIN - 1]
-            start = None
+    said = {
+        name: count for name, count in counts.items() if count >= (SENTENCES_MIN if name in headed else CHINESE_MIN)
+    }
+    return Counter({name: count for name, count in said.items() if not any(name in other != name for other in said)})
 
 
 def _japanese(sentences: Sequence[Sentence], heads: Iterable[str], language: str) -> Counter[str]:

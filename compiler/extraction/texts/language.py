@@ -159,6 +159,7 @@ LANGUAGES_OF = {
     word: tuple(code for code, stops in STOPWORDS.items() if word in stops)
     for word in frozenset().union(*STOPWORDS.values())
 }
+ADDRESS = re.compile(r"(?:https?:/|\]\(\.?)/[^\s)]{1,500}")
 SAMPLE = 400  # words by which a language is detected; ten times as many characters for scripts
 
 
@@ -174,6 +175,7 @@ def _by_script(text: str) -> str | None:
     """Return the language of a text whose script shows it, or None."""
     if text.isascii():
         return None
+    text = ADDRESS.sub("", text)
     for code, letters, share in (("ja", KANA, 8), ("zh", HAN, 6), ("th", THAI, 6), ("ko", HANGUL, 6)):
         if share * len(letters.findall(text)) > len(text):
             return code
