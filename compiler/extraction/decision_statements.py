@@ -4,15 +4,14 @@ Reported speech, questions, conditions, habits and opinions state no decision.
 """
 
 import re
-from typing import NamedTuple
+
+from content.search.words import SPACELESS
+
+from . import spaceless_decisions as spaceless
+from .decision_lists import any_of
+from .stated import Stated
 
 SENTENCE_MAX = 400  # characters
-
-
-def any_of(words: str) -> str:
-    """Return a pattern for any of these words or phrases, which commas separate."""
-    return f"(?:{'|'.join(' '.join(word.split()) for word in words.split(','))})"
-
 
 BEGINS = r"(?:^|(?<=[:→] )|(?<=-> ))"  # the beginning of a sentence or of an item of minutes
 # Participles with which minutes begin an item: `Decided the ramp goes to the back`. The title leaves them out.
@@ -26,13 +25,12 @@ TAKEN_ITEM = any_of(
 CHOSEN_ITEM = any_of("choisie?s?, scelt[oaie], elegid[oa]s?, escolhid[oa]s?")
 NO_OBJECT = any_of("with, by, it, he, she, they, in, yet, at, was, is, so, and, upon, already")
 TAKEN = re.compile(
-    r"\b(?:we|i) (?:have |'ve |finally |all |both |then )?(?:decided|chose|opted|agreed|resolved|"
-    r"settled) (?:(?:to|on|for|that|against|not)\b|in favou?r)?"
+    r"\b(?:we|i)(?:['’]ve| have)? (?:(?:now |finally |all |both |then |also |just |jointly |mutually ){0,2})"
+    r"(?:decided|chose|chosen|opted|agreed|resolved|settled) (?:(?:to|on|for|that|against|not)\b|in favou?r)?"
     r"|\b(?:and i|and me|[A-Z]\w+ and i) (?:decided|chose|agreed)\b(?: to| on| that)?"
     r"|\b(?:we|i) (?:chose|picked)\b(?=.{3,60}\b(?:over|instead|rather|because|since)\b)|\bwe chose\b"
     r"|^(?:decided|agreed|chose|opted|resolved|settled) (?:(?:to|on|for|that|against|not)\b|in favou?r)"
     r"|\bdecision:|\bdecided:|\bentscheidung:|\bbeschluss:|\bdécision ?:|\bdecisão:|\bdecisión:"
-    r"|(?:^决定|结论|結論|定了)[:：]"
     r"|\b(?:agreed|decided|outcome|entschieden|beschlossen|vereinbart|einigung|décidé|convenu|decidido|decido|acordado"
     r"|se votó|deciso|voted?|vote|abstimmung|adoptée?s?|approuvée?s?|house rule)\b"
     r"[^.:;]{0,40}:(?= )"
@@ -55,10 +53,7 @@ TAKEN = re.compile(
     r"|aprobó)\b(?: que|)"
     r"|\b(?:decidiu-se|ficou (?:decidido|combinado|acordado))\b(?: que|)|\b(?:he|hemos) (?:elegido|acordado"
     r"|quedado en)\b"
-    r"|\bit (?:was|has been) (?:decided|agreed|resolved) (?:that|to)\b|\b(?:мы|я) (?:решили?|выбрали?)\b"
-    r"|(?:我们|我們|大家|我)(?:最后|最後|终于|終於|今天|一起|已经|已經)?(?:决定|決定|选择了|選擇了|选择用|選擇用|改用|选用|選用)|"
-    r"(?:することにした|することにしました|ことにした|ことに決めた|に決めた|に決めました|ことにしました|に決定)"
-    r"|(?:하|않|말)기로 (?:했|결정)[가-힣]*|(?:เรา|ผม|ฉัน)(?:ได้)?ตัดสินใจ",
+    r"|\bit (?:was|has been) (?:decided|agreed|resolved) (?:that|to)\b|\b(?:мы|я) (?:решили?|выбрали?)\b",
     re.IGNORECASE,
 )
 INSTEAD = r"\b(?:instead of|rather than|statt|anstatt|au lieu d|plutôt qu|en vez de|em vez de|invece d)"
@@ -150,15 +145,9 @@ FUTURE = any_of(
 )
 FROM_NOW = re.compile(rf"^(?!.*\b{READER}\b).*?\b{FUTURE}\b", re.IGNORECASE)
 # Alternatives that were not chosen, which count like a name.
-CONTRAST = re.compile(rf"{INSTEAD}|, not \w|\bfrom .{{2,40}} to\b|\bvon .{{2,40}} auf\b")
-# Headings under which decisions are listed.
-HEADED = re.compile(
-    r"(?:\W|\d)*(?:decisions?|decided|resolution|beschl(?:uss|üsse)|entscheidung(?:en)?|décisions?|decisão|decisões"
-    r"|decisi"
-    r"(?:ón|ones)|decision[ei]|决定|決定|决策|決策|決定事項|решени[ея])(?: (?:made|taken|outcome))?\W*",
-    re.IGNORECASE,
+CONTRAST = re.compile(
+    rf"{INSTEAD}|, not \w|\bfrom .{{2,40}} to\b|\bvon .{{2,40}} (?:auf|zu)\b|{spaceless.CONTRAST}"
 )
-LABELLED = re.compile(r":$|：$")
 # Under such a heading, every sentence in which the team does something is a decision.
 STATED = re.compile(
     r"\b(?:we|wir|nous|on|nós|nosotros)\b|我们|我們|мы\b|^(?:use|adopt|keep|move|switch|replace|drop)\b",
@@ -188,11 +177,7 @@ STEMS = any_of(
     vote, we['’]ll_, we['’]re, we['’]ve_, we_, wir_, à_partir_de_maintenant, выбрал, решил
     """
 ).replace("_", " ")
-SPACELESS_STEMS = any_of(
-    "决定, 決定, 选择, 選擇, 改用, 选用, 選用, ことにし, に決め, 하기로, 않기로, 말기로, ตัดสินใจ,"
-    "结论, 結論, 定了, に決定"
-)
-STEM = re.compile(rf"\b{STEMS}|{SPACELESS_STEMS}")
+STEM = re.compile(rf"\b{STEMS}|{spaceless.STEM}")
 OPEN = re.compile(
     r"[?？][\"”’»」』]?\s*$|\b(?:not|never|n't|haven't|yet to|if|should|whether|until|before|jamais|pas encore|nicht|"
     r"noch nicht|não|no|ainda não|still) (?:\w+ ){0,2}"
@@ -231,17 +216,6 @@ POINTED = re.compile(r"\b(?:chose|picked) (?:that|this|those|these|it|them|him|h
 OPENS, CLOSES = "„“«「『", "”»」』"
 
 
-class Stated(NamedTuple):
-    """The position of the words in a sentence that state a decision."""
-
-    start: int
-    end: int
-    is_sure: bool = False
-    """Whether it gets a page without a name or a reason."""
-    is_weak: bool = False
-    """Whether it gets a page only with both a reason and a name or a contrast."""
-
-
 def may_decide(text: str) -> bool:
     """Return whether a text may contain a decision. This is a fast check without false negatives."""
     return STEM.search(text.casefold()) is not None
@@ -249,29 +223,37 @@ def may_decide(text: str) -> bool:
 
 def find_statement(text: str, *, is_headed: bool) -> Stated | None:
     """Return the position of the decision that the sentence states, or None if it states none."""
-    if len(text) > SENTENCE_MAX or not (is_headed or may_decide(text)) or OPEN.search(text) or POINTED.search(text):
+    if len(text) > SENTENCE_MAX or not (is_headed or may_decide(text)) or is_undecided(text) or POINTED.search(text):
         return None
+    stated = (spaceless.find_statement(text) if SPACELESS.search(text) else None) or _find(text, is_headed=is_headed)
+    if stated is None or is_reported(text, stated.start):
+        return None
+    return stated._replace(is_sure=True, is_weak=False) if is_headed else stated
+
+
+def _find(text: str, *, is_headed: bool) -> Stated | None:
     if taken := TAKEN.search(text):
-        at = taken.start()
-        found = Stated(*taken.span(), is_sure=is_headed or LABELLED.search(taken[0]) is not None)
         if AGREED.search(taken[0].rstrip()) and _is_opinion(text[taken.end() :]):
             return None
-    elif done := DONE.search(text):
-        at = done.start()
-        found = Stated(*done.span(), is_sure=is_headed, is_weak=not is_headed)
-    elif changed := CHANGED.search(text) or FROM_NOW.search(text):
-        at = changed.start()
-        found = Stated(0, 0, is_sure=is_headed)  # the whole sentence is the decision
-    elif arranged := ARRANGED.search(text):
-        at = arranged.start()
-        found = Stated(0, 0, is_sure=is_headed, is_weak=not is_headed)
-    elif is_headed and STATED.search(text):
-        at = 0
-        found = Stated(0, 0, is_sure=True)
-    else:
-        return None
+        return Stated(*taken.span(), is_sure=taken[0].endswith((":", "：")))
+    if done := DONE.search(text):
+        return Stated(*done.span(), is_weak=True)
+    if changed := CHANGED.search(text) or FROM_NOW.search(text):
+        return Stated(changed.start(), changed.start(), is_whole=True)
+    if arranged := ARRANGED.search(text):
+        return Stated(arranged.start(), arranged.start(), is_weak=True, is_whole=True)
+    return Stated(0, 0) if is_headed and STATED.search(text) else None
+
+
+def is_undecided(text: str) -> bool:
+    """Return whether a sentence says or asks what is not decided."""
+    return OPEN.search(text) is not None
+
+
+def is_reported(text: str, at: int) -> bool:
+    """Return whether what a sentence states at this position is reported, supposed or quoted."""
     before = text[:at]
-    return None if SAID.search(before) or SUPPOSED.search(before) or _is_quoted(text, at) else found
+    return (SAID.search(before) or SUPPOSED.search(before)) is not None or _is_quoted(text, at)
 
 
 def _is_opinion(what: str) -> bool:

@@ -7,17 +7,22 @@ A decision gets a page of its own if it names something or gives a reason, or if
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from html import unescape
 
 from content.names import normalise
 from content.search.words import SPACELESS
 from content.sentences import first_sentence
 
-from .decision_statements import CONTRAST, HEADED, Stated, find_statement, may_decide
+from . import personal_decisions, spaceless_decisions
+from .decision_lists import LABELLED, LABELLED_AFTER, Place, indent_of, may_list, places, settles
+from .decision_statements import CONTRAST, SENTENCE_MAX, find_statement, is_reported, is_undecided, may_decide
+from .motions import MAY_MOVE, find_motion
 from .names.attendees import ATTENDING
 from .names.capitals import runs
 from .readings import Reading
+from .stated import Stated
 from .texts.language import stops_of, word_set
-from .texts.text import Sentence, fold_text, padded
+from .texts.text import Sentence, TextLine, fold_text, padded
 
 TITLE_MAX = 90
 UNSURE = frozenset({"open", "bold", "quote", "noun", "titled"})  # marks that do not prove a name
@@ -39,7 +44,14 @@ WHY = re.compile(
 )
 # `da` is a word of Romance languages, too.
 GERMAN_WHY = re.compile(r", da (?=\w)")
-REASON = re.compile(r"(?:reasons?|begründung|gr[uü]nde?|raisons?|motiv[oi]s?|理由|原因)\s?[:：]", re.IGNORECASE)
+# A reason after a decision in English: `sell it, as it is damp`, but not `as we said`.
+AS_IT_IS = re.compile(
+    r",? as (?=(?:it|there|he|she|they|i|we)(?:['’](?:s|re|m)| (?:is|was|are|were|am|need|have|has|can['’]t|don['’]t|doesn['’]t))\b)",
+    re.IGNORECASE,
+)
+# People with whom the writer decided.
+WITH = re.compile(r"(?:和|跟|与|與|同|陪|带|帶|给|給)[^，,。]{1,8}(?:商量|讨论|討論|说好|聊|谈)|我")
+REASON = re.compile(r"(?:reasons?|why|warum|pourquoi|grund dafür|der grund|begründung|gr[uü]nde?|raisons?|motiv[oi]s?|理由|原因)\s?[:：]", re.IGNORECASE)
 WHY_BEFORE = re.compile(r"^(?P<why>.{3,150}?(?:ので|から|ため|때문에|因此|所以))に?[、,，]?")
 SO = re.compile(
     r"\b(?:consequently|as a result|therefore|that means|por isso|por lo tanto|assim|du coup|"
@@ -55,8 +67,16 @@ GERMAN_END = re.compile(r",?\s*(?:entschieden|beschlossen|geeinigt|vereinbart)\b
 JAPANESE_END = re.compile(
     r"(?:する|)(?:ことにした|ことにしました|ことに決めた|に決めた|に決めました|ことに決定|に決定)。?$"
 )
-LATIN = re.compile("[A-Za-z]{2}")  # a name, in a text of a script without spaces
-EDGES = " ,.;:。!！、…"
+LATIN = re.compile(r"[A-Za-z]{2}|\d ?(?:月|年|%|号|台|个月)")  # a name, in a text of a script without spaces
+EDGES = " ,.;:。!！、…(（→⇒–—>="
+BRACKETS_AFTER = re.compile(r" ?[（(][^（()）]{2,150}[)）]?$")
+# A chosen alternative without what it is: `We take option B`. The next sentence says what it is.
+OPTION = re.compile(
+    r"^.{0,30}?(?:\b(?:option|variante?|plan|alternative|vorschlag|opción|opção|opzione) (?:[A-Z]|\d)\b"
+    r"|(?:案|方案|プラン) ?(?:[A-ZＡ-Ｚ]|\d|[一二三]))",
+    re.IGNORECASE,
+)
+OPTION_MAX = 40  # characters of such a sentence
 # Additions that do not belong into the title: `sell the car, by the way`, `drop it; Ana does the rest`.
 ASIDE = re.compile(
     r",? (?:by the way|btw|after all|in the end|for now|übrigens|au fait|d'ailleurs|aliás|por cierto)(?=,|$)"
@@ -95,32 +115,115 @@ def minor_decisions(reading: Reading) -> tuple[Decision, ...]:
 def _all(reading: Reading) -> tuple[Decision, ...]:
     """Return all decisions of a source, which are stored with its reading."""
     if reading.decisions is None:
-        text = "\n".join(sentence.text for sentence in reading.sentences)
-        reading.decisions = tuple(_decisions(reading)) if may_decide(text) or _is_headed(reading) else ()
+        text = _unescaped("\n".join(sentence.text for sentence in reading.sentences))
+        is_personal = personal_decisions.may_decide(text, reading.language)
+        may = is_personal or may_decide(text) or MAY_MOVE.search(text.casefold()) or may_list(reading.lines)
+        reading.decisions = tuple(_decisions(reading, is_personal=is_personal)) if may else ()
     found: tuple[Decision, ...] = reading.decisions
     return found
 
 
-def _decisions(reading: Reading) -> Iterator[Decision]:
+def _unescaped(text: str) -> str:
+    """Return a text with the characters for which entities stand, as in an export of a blog."""
+    return unescape(text) if "&" in text else text
+
+
+def _decisions(reading: Reading, *, is_personal: bool) -> Iterator[Decision]:
     """Yield the decisions in the sentences of a source, with the sentences around them."""
-    sentences = reading.sentences
-    index = -1
-    for line in reading.lines:
-        is_headed = HEADED.fullmatch(line.heading) is not None
-        for place, sentence in enumerate(line.sentences):
-            index += 1
-            stated = find_statement(sentence.text, is_headed=is_headed and not place)
-            if stated is None or (found := _decision(sentence.text, stated, reading)) is None:
+    sentences, index, above = reading.sentences, 0, _Above()
+    for line, place in zip(reading.lines, places(reading.lines), strict=True):
+        texts = [_unescaped(sentence.text) for sentence in line.sentences]
+        for at, text, stated in _stated(reading, texts, place, above.read(line), is_personal=is_personal):
+            if (found := _decision(text, stated, reading)) is None:
                 continue
-            title, object, why = found
-            later = sentences[index + 1 : index + 4]
+            (title, object, why), sentence = found, line.sentences[at]
+            later = sentences[index + at + 1 : index + at + 4]
             if not why and later and _gives_reason(later[0]):
                 why, later = later[0].text, later[1:]
+            elif why not in sentence.text:
+                why = sentence.text
             before = tuple(
-                _leading_up(sentence, sentences[max(0, index - 2) : index], line.sentences, reading.language)
+                _leading_up(
+                    sentence, sentences[max(0, index + at - 2) : index + at], line.sentences, reading.language
+                )
             )
             after = tuple(filter(follows, later))
             yield Decision(title, sentence, why, before, after, _has_page(reading, stated, object, why))
+        index += len(line.sentences)
+
+
+class _Above:
+    """The text above a line: of the item to which it belongs, or of its heading."""
+
+    def __init__(self) -> None:
+        self._items: list[tuple[int, str]] = []
+        self._heading = ""
+
+    def read(self, line: TextLine) -> str:
+        """Return the text above the next line."""
+        if line.heading != self._heading:
+            self._items, self._heading = [], line.heading
+        indent = indent_of(line)
+        while self._items and self._items[-1][0] >= indent:
+            self._items.pop()
+        above = self._items[-1][1] if self._items else self._heading
+        self._items.append((indent, line.sentences[0].text))
+        return above
+
+
+def _stated(
+    reading: Reading, texts: list[str], place: Place, above: str, *, is_personal: bool
+) -> Iterator[tuple[int, str, Stated]]:
+    """Yield (index, text, position) of each decision that the sentences of a line state.
+
+    The text is that of a motion, if the sentence says that one was carried.
+    """
+    motion = find_motion(texts, above)
+    listed = _listed(texts, place) if motion is None else None
+    if listed:
+        yield listed
+    for at, text in enumerate(texts):
+        if listed and at == listed[0]:
+            continue
+        if motion and motion.at == at:
+            yield at, motion.what, Stated(0, 0, is_sure=True)
+            continue
+        stated = find_statement(text, is_headed=place.is_headed and not at)
+        if stated is None and is_personal and not is_undecided(text):
+            stated = personal_decisions.find_statement(text, reading.language)
+            stated = None if stated and is_reported(text, stated.start) else stated
+        if stated and not (SPACELESS.search(text) and not stated.is_sure and _is_others(reading, text[: stated.start])):
+            yield at, text, stated
+
+
+def _listed(texts: list[str], place: Place) -> tuple[int, str, Stated] | None:
+    """Return (index, text, position) of the decision in a line that is in a list of decisions or has a label."""
+    first = texts[0]
+    if labelled := LABELLED.match(first):
+        stated = Stated(labelled.end(), labelled.end(), is_sure=True)
+    elif after := LABELLED_AFTER.search(texts[-1]):
+        if len(texts) > 1:
+            return 0, first, Stated(0, 0, is_sure=True)
+        return 0, first, Stated(0, 0, is_sure=True, until=after.start())
+    elif place.is_listed:
+        stated = Stated(0, 0, is_sure=True)
+    else:
+        return None
+    if not settles(first[stated.start :]) or is_undecided(first) or len(first) > SENTENCE_MAX:
+        return None
+    if not stated.start and (better := find_statement(first, is_headed=True)):
+        stated = better
+    if len(texts) > 1 and len(first) <= OPTION_MAX and OPTION.match(first[stated.start :]):
+        return 1, texts[1], Stated(0, 0, is_sure=True)
+    return 0, first, stated
+
+
+def _is_others(reading: Reading, before: str) -> bool:
+    """Return whether the words before a verb without a subject name a person, who then is its subject."""
+    words = fold_text(before)
+    return any(sighting.is_person and padded(key) in words for key, sighting in reading.sightings.items()) and not (
+        WITH.search(before)
+    )
 
 
 def _leading_up(
@@ -139,12 +242,10 @@ def follows(sentence: Sentence) -> bool:
     return SO.search(sentence.text) is not None
 
 
-def _is_headed(reading: Reading) -> bool:
-    return any(line.heading and HEADED.fullmatch(line.heading) for line in reading.lines)
-
-
 def _gives_reason(sentence: Sentence) -> bool:
-    return (WHY.match(sentence.text) or REASON.match(sentence.text)) is not None
+    return (
+        WHY.match(sentence.text) or REASON.match(sentence.text) or spaceless_decisions.WHY.match(sentence.text)
+    ) is not None
 
 
 def _decision(text: str, stated: Stated, reading: Reading) -> tuple[str, str, str] | None:
@@ -152,20 +253,24 @@ def _decision(text: str, stated: Stated, reading: Reading) -> tuple[str, str, st
 
     The title includes the verb if the object alone is only a word or a name.
     """
-    why = WHY.search(text, stated.end)
-    if why is None and reading.language == "de":
-        why = GERMAN_WHY.search(text, stated.end)
+    start = 0 if stated.is_whole else stated.start
+    end = 0 if stated.is_whole else stated.end
+    until = len(text) if stated.until is None else stated.until
+    why = _why(text, stated.end, reading.language)
     before = WHY_BEFORE.match(text) if not why and not text.isascii() else None
-    reason = text[why.start() :].lstrip(" ,;，、") if why else before["why"] if before else ""
-    taken = text[stated.start : stated.end]
-    what = text[stated.end : why.start() if why else len(text)]
+    reason = text[why.start() :].lstrip(" ,;，、(（") if why else before["why"] if before else ""
+    until = min(until, why.start()) if why else until
+    taken = text[start:end]
+    what = text[end:until]
     if len(what.strip(" .。!")) < 4:  # the verb is at the end of the sentence
-        what = text[before.end() if before else 0 : why.start() if why else len(text)]
+        what = text[before.end() if before else 0 : until]
         what = JAPANESE_END.sub("", what)
     elif refused := REFUSED.search(taken):
-        what = text[stated.start + refused.start() : why.start() if why else len(text)]
+        what = text[start + refused.start() : until]
     elif re.search(r"\b(?:not|never|no longer)\b", taken):
-        what = text[stated.start : why.start() if why else len(text)]
+        what = text[start:until]
+    if stated.is_sure and len(shorter := BRACKETS_AFTER.sub("", what)) >= 6:
+        what = shorter
     what = LEADING.sub("", ASIDE.sub("", GERMAN_END.sub("", what).strip(EDGES)), count=1).strip(EDGES)
     if not any(map(str.isalpha, what)):
         return None
@@ -174,9 +279,20 @@ def _decision(text: str, stated: Stated, reading: Reading) -> tuple[str, str, st
     if sighting := reading.sightings.get(normalise(what)):  # a compound in a script without spaces tells enough
         is_word = is_word or sighting.marks != {"noun"} or not SPACELESS.search(what)
     if is_word or FOR_OR_AGAINST.fullmatch(what):
-        what = text[stated.start : why.start() if why else len(text)].strip(EDGES)
+        what = text[start:until].strip(EDGES)
     title = first_sentence(what, TITLE_MAX)
     return title[:1].upper() + title[1:], object, reason
+
+
+def _why(text: str, start: int, language: str) -> re.Match[str] | None:
+    """Return the match of the words that begin a reason after this position."""
+    if found := WHY.search(text, start):
+        return found
+    if language == "de":
+        return GERMAN_WHY.search(text, start)
+    if SPACELESS.search(text):
+        return spaceless_decisions.WHY.search(text, start) or spaceless_decisions.WHY_IN_BRACKETS.search(text, start)
+    return AS_IT_IS.search(text, start) if language == "en" else None
 
 
 def _has_page(reading: Reading, stated: Stated, object: str, why: str) -> bool:
@@ -186,9 +302,10 @@ def _has_page(reading: Reading, stated: Stated, object: str, why: str) -> bool:
     words, is_named = fold_text(object).split(), _has_name(reading, object)
     if not words or words[-1] in POINTERS:
         return False
+    is_contrast = CONTRAST.search(object) is not None
     if stated.is_weak:
-        return bool(why) and (is_named or CONTRAST.search(object) is not None)
-    return is_named or bool(why)
+        return (bool(why) and (is_named or is_contrast)) or (is_named and is_contrast and SPACELESS.search(object))
+    return is_named or bool(why) or (is_contrast and SPACELESS.search(object) is not None)
 
 
 def _has_name(reading: Reading, object: str) -> bool:
