@@ -101,6 +101,8 @@ class Place(NamedTuple):
 
     is_listed: bool = False
     """Whether it is an item of a list of decisions."""
+    is_label: bool = False
+    """Whether it is only a label, such as *Decisions:* or *Tasks:*."""
     is_headed: bool = False
     """Whether it stands below a heading like *Decision*, also as a paragraph or a detail of an item."""
 
@@ -132,10 +134,10 @@ def places(lines: Sequence[TextLine]) -> Iterator[Place]:
             listing.is_several = LISTING_SEVERAL.fullmatch(heading) is not None
         if _is_label(line) and (line.raw.rstrip(" *_")[-1:] in ":：→" or _is_item(lines[at + 1 : at + 2])):
             listing = _Listing(is_on=True, is_several=True, is_labelled=True)
-            yield NOWHERE
+            yield Place(is_label=True)
         elif OTHER.fullmatch(line.sentences[0].text):
             listing.is_on = False
-            yield NOWHERE
+            yield Place(is_label=True)
         else:
             yield listing.place(line)
 
@@ -161,14 +163,14 @@ class _Listing:
             return NOWHERE
         item = ITEM.match(line.raw)
         if item is None:
-            return Place(self._states_one(line), self.is_headed)
+            return Place(self._states_one(line), is_headed=self.is_headed)
         indent = indent_of(line)
         self._indent = indent if self._indent is None else self._indent
         if self.is_labelled and indent < self._indent:
             self.is_on = False
             return NOWHERE
         is_detail = indent > self._indent or (self._paragraphs > 0 and not self.is_several)
-        return Place(not is_detail, self.is_headed)
+        return Place(not is_detail, is_headed=self.is_headed)
 
     def _states_one(self, line: TextLine) -> bool:
         """Return whether a paragraph states a decision: the only one below a label, the first one below a heading like

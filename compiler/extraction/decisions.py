@@ -14,9 +14,9 @@ from content.search.words import SPACELESS
 from content.sentences import first_sentence
 
 from . import personal_decisions, spaceless_decisions
-from .decision_lists import LABELLED, LABELLED_AFTER, Place, indent_of, may_list, places, settles
+from .decision_lists import ITEM, LABELLED, LABELLED_AFTER, Place, indent_of, may_list, places, settles
 from .decision_statements import CONTRAST, SENTENCE_MAX, find_statement, is_reported, is_undecided, may_decide
-from .motions import MAY_MOVE, find_motion
+from .motions import MAY_MOVE, find_motion, is_count
 from .names.attendees import ATTENDING
 from .names.capitals import runs
 from .readings import Reading
@@ -34,21 +34,30 @@ POINTERS = word_set(
 WHY = re.compile(
     r"[,;，、]?\s*(?:['’]cause\b|\b(?:because|as (?=(?:only|nobody|no one|there)\b)|since(?! (?:\d|then|last|yesterday"
     r"|early|late|mid)\b)|so that|porque|pois"
-    r"|vu que|vu qu['’]|visto que|visto che|dado que|dato che|siccome|poiché|dal momento che|puesto que|ya que"
+    r"|vu que|vu qu['’]|visto que|visto che|due to|wegen|aufgrund|à cause|faute de|debido a|a causa|devido a|из-за|dado que|dato che|siccome|poiché|dal momento che|puesto que|ya que"
     r"|uma vez que|étant donné qu"
     r"|já que|parce que|parce qu['’]|car (?=(?:il|"
     r"elle|on|le|la|les|nous|je|un|une|tout|ça|sans|ce|cette|ces|son|sa|ses|notre|nos|\w+[ei]r)\b|[cjl]['’]"
     r"|(?-i:[A-ZÀ-Þ]))|puisque|weil|denn|damit|perché|porque|"
-    r"потому что)\b|因为|因為|为了|以便|เพราะ)|,\s+as\b(?! (?:well|soon|long|far|if|much|many)\b)",
+    r"потому что)\b|因为|因為|为了|以便|เพราะ)|,\s+(?:(?:way |far |just |simply )?too (?=\w)|trop (?=\w)|troppo (?=\w)"
+    r"|demasiad[oa]s? (?=\w)|zu (?=(?:teuer|spät|viel|wenig|weit|alt|aufw[eä]ndig|kompliziert|langsam|laut|groß|klein|schwer"
+    r"|umständlich|unsicher|riskant|stressig)\b))|,\s+as\b(?! (?:well|soon|long|far|if|much|many)\b)",
     re.IGNORECASE,
 )
 # `da` is a word of Romance languages, too.
-GERMAN_WHY = re.compile(r", da (?=\w)")
+GERMAN_WHY = re.compile(r",? da (?=\w+ )|, (?=(?:die|der|das|es|wir|ich|sie|mein|unser)\b[^,.]{3,80}\bsonst\b)")
 # A reason after a decision in English: `sell it, as it is damp`, but not `as we said`.
 AS_IT_IS = re.compile(
     r",? as (?=(?:it|there|he|she|they|i|we)(?:['’](?:s|re|m)| (?:is|was|are|were|am|need|have|has|can['’]t|don['’]t|doesn['’]t))\b)",
     re.IGNORECASE,
 )
+# A reason before a decision: `The bill doubled, so we moved it.`
+HENCE = re.compile(
+    r"(?:so|therefore|hence|that['’]s why|which is why|deshalb|daher|darum|drum|deswegen|also|du coup|donc|alors|así que"
+    r"|por eso|por lo que|então|por isso|quindi|perciò|поэтому)\b",
+    re.IGNORECASE,
+)
+SO_BEFORE = re.compile(rf"(?P<why>.{{8,200}}?)[,;:.–—-]* *\b{HENCE.pattern},? *$", re.IGNORECASE)
 # People with whom the writer decided.
 WITH = re.compile(r"(?:和|跟|与|與|同|陪|带|帶|给|給)[^，,。]{1,8}(?:商量|讨论|討論|说好|聊|谈)|我")
 REASON = re.compile(r"(?:reasons?|why|warum|pourquoi|grund dafür|der grund|begründung|gr[uü]nde?|raisons?|motiv[oi]s?|理由|原因)\s?[:：]", re.IGNORECASE)
@@ -62,7 +71,7 @@ SO = re.compile(
 # A negation at the end of a match of TAKEN, which must stay in the title.
 REFUSED = re.compile(r"\b(?:against|não)$", re.IGNORECASE)
 FOR_OR_AGAINST = re.compile(r"da(?:für|gegen)", re.IGNORECASE)
-LEADING = re.compile(r"^(?:(?:to|that|on|por|que|de|zu|di|pour|para|dass|de[nm])\s+|d['’]|了|要)(?=\S)", re.IGNORECASE)
+LEADING = re.compile(r"^(?:(?:yes|yeah|ok|okay|right|well|and|but|so),? (?=we|i\b))?(?:(?:to|that|on|por|que|de|zu|di|pour|para|dass|de[nm])\s+|d['’]|了|要)(?=\S)", re.IGNORECASE)
 GERMAN_END = re.compile(r",?\s*(?:entschieden|beschlossen|geeinigt|vereinbart)\b.*$", re.IGNORECASE)
 JAPANESE_END = re.compile(
     r"(?:する|)(?:ことにした|ことにしました|ことに決めた|に決めた|に決めました|ことに決定|に決定)。?$"
@@ -140,6 +149,8 @@ def _decisions(reading: Reading, *, is_personal: bool) -> Iterator[Decision]:
             later = sentences[index + at + 1 : index + at + 4]
             if not why and later and _gives_reason(later[0]):
                 why, later = later[0].text, later[1:]
+            elif not why and at and HENCE.match(text):
+                why = line.sentences[at - 1].text
             elif why not in sentence.text:
                 why = sentence.text
             before = tuple(
@@ -157,17 +168,21 @@ class _Above:
 
     def __init__(self) -> None:
         self._items: list[tuple[int, str]] = []
-        self._heading = ""
+        self._heading = self._last = ""
 
     def read(self, line: TextLine) -> str:
         """Return the text above the next line."""
         if line.heading != self._heading:
-            self._items, self._heading = [], line.heading
+            self._items, self._heading, self._last = [], line.heading, ""
+        if not ITEM.match(line.raw):
+            above, self._last = self._last or self._heading, line.sentences[-1].text
+            return above
         indent = indent_of(line)
         while self._items and self._items[-1][0] >= indent:
             self._items.pop()
         above = self._items[-1][1] if self._items else self._heading
         self._items.append((indent, line.sentences[0].text))
+        self._last = line.sentences[-1].text
         return above
 
 
@@ -178,6 +193,8 @@ def _stated(
 
     The text is that of a motion, if the sentence says that one was carried.
     """
+    if place.is_label:
+        return
     motion = find_motion(texts, above)
     listed = _listed(texts, place) if motion is None else None
     if listed:
@@ -188,7 +205,7 @@ def _stated(
         if motion and motion.at == at:
             yield at, motion.what, Stated(0, 0, is_sure=True)
             continue
-        stated = find_statement(text, is_headed=place.is_headed and not at)
+        stated = None if is_count(text) else find_statement(text, is_headed=place.is_headed and not at)
         if stated is None and is_personal and not is_undecided(text):
             stated = personal_decisions.find_statement(text, reading.language)
             stated = None if stated and is_reported(text, stated.start) else stated
@@ -201,10 +218,11 @@ def _listed(texts: list[str], place: Place) -> tuple[int, str, Stated] | None:
     first = texts[0]
     if labelled := LABELLED.match(first):
         stated = Stated(labelled.end(), labelled.end(), is_sure=True)
-    elif after := LABELLED_AFTER.search(texts[-1]):
-        if len(texts) > 1:
+    elif after := next(((at, found) for at, text in enumerate(texts) if (found := LABELLED_AFTER.search(text))), None):
+        at, found = after
+        if at and found[0].endswith(tuple(")）]】")):  # a label of the whole item
             return 0, first, Stated(0, 0, is_sure=True)
-        return 0, first, Stated(0, 0, is_sure=True, until=after.start())
+        return at, texts[at], Stated(0, 0, is_sure=True, until=found.start())
     elif place.is_listed:
         stated = Stated(0, 0, is_sure=True)
     else:
@@ -257,7 +275,9 @@ def _decision(text: str, stated: Stated, reading: Reading) -> tuple[str, str, st
     end = 0 if stated.is_whole else stated.end
     until = len(text) if stated.until is None else stated.until
     why = _why(text, stated.end, reading.language)
-    before = WHY_BEFORE.match(text) if not why and not text.isascii() else None
+    before = None
+    if not why:
+        before = SO_BEFORE.match(text[:start]) or (None if text.isascii() else WHY_BEFORE.match(text))
     reason = text[why.start() :].lstrip(" ,;，、(（") if why else before["why"] if before else ""
     until = min(until, why.start()) if why else until
     taken = text[start:end]

@@ -70,7 +70,8 @@ VOTED = re.compile(
 COUNTED = re.compile(
     r"^(?:[^.:;]{0,40}\b)?(?:abstimmung|ergebnis|vote|votes|voted|voting|résultat du vote|votación|votazione|votação|投票|表决)"
     r"\b[^.:]{0,60}[:：]? ?\W{0,3}\d{1,4}\W{0,2} ?(?:ja|yes|in favou?r|for\b|dafür|stimmen|pour|oui|a favor|sí|sim|favorevoli"
-    r"|票|人)|^(?:motion )?(?:carried|passed|approved)(?: unanimously)?[.!]?$|^(?:einstimmig )?(?:angenommen|genehmigt)[.!]?$",
+    r"|票|人)|^motion (?:carried|passed|approved)(?: unanimously)?[.!]?$|^(?:carried|passed|approved) unanimously[.!]?$"
+    r"|^einstimmig (?:angenommen|genehmigt|beschlossen)[.!]?$",
     re.IGNORECASE,
 )
 ON = re.compile(r"\b(?:abstimmung über|vote on|voted on|vote sur|votación sobre|über) (?P<what>[^.:;]{4,120})", re.IGNORECASE)
@@ -108,10 +109,17 @@ def find_motion(sentences: list[str], above: str) -> Motion | None:
 
 def _voted(sentence: str, voted: re.Match[str], above: str, at: int) -> Motion | None:
     """Return what was voted on: the whole sentence if it says more than the vote, or else what stands above it."""
+    if ":" in sentence[voted.end() : -1]:
+        return Motion(sentence[sentence.index(":", voted.end()) + 1 :], at)
     rest = (sentence[: voted.start()] + sentence[voted.end() :]).strip(" ,.;:!()")
     if len(rest) >= SUBJECT_MIN:
         return Motion(sentence, at)
     return _counted(sentence, above, at)
+
+
+def is_count(sentence: str) -> bool:
+    """Return whether a sentence is only the count of a vote."""
+    return COUNTED.match(sentence) is not None
 
 
 def _counted(sentence: str, above: str, at: int) -> Motion | None:

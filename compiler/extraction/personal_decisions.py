@@ -16,13 +16,13 @@ PERSONAL = {
         r"\b(?:(?:I|[Ww]e)(?:"
         rf"{HAVE}(?=(?:turned down|gave (?:in )?(?:my |our )?notice|given (?:in )?(?:my |our )?notice"
         r"|gave in (?:my|our) notice|handed in (?:my|our)|resigned (?:from|as)|stepped down|went with|gone with"
-        r"|signed up (?:for|with)|said (?:no|yes) to (?:the|his|her|their|that) (?:offer|job|project|deal)"
-        r"|stopped using|given up on|gave up on|ended up (?:choosing|picking|buying|going with)|settled (?:on|for)"
+        r"|said (?:no|yes) to (?:the|his|her|their|that) (?:offer|job|project|deal)"
+        r"|given up on|gave up on|ended up (?:choosing|picking|buying|going with)|settled (?:on|for)"
         r"|opted for|elected to|voted (?:to|for|against)|declined|canned|scrapped|ditched|shelved)\b)"
         rf"|{AM}(?=(?:dropping|ditching|scrapping|quitting|shutting (?:down|it)|giving up"
         r"|going with|sticking (?:with|to)|staying with|settling (?:on|for)|stepping (?:down|back)|resigning"
         r"|going back to using|done with|not (?:renewing|buying|using|going to (?:renew|buy|take|use)))\b)"
-        rf"|{WILL}(?=(?:stick (?:with|to)|stay with|go with|continue (?:using|to use)|return to using|keep using"
+        rf"|{WILL}(?=(?:stick (?:with|to)|stay with|go with|continue (?:using|to use)|return to using"
         r"|stop using|no longer use|not renew)\b)"
         r"|(?:['’]ve| have)? (?:made|taken|took|come to|reached) (?:the|a|my|our)(?: \w+)? decision(?: to| that| not)?\b"
         r"|(?:['’]ve| have)? (?:made|made the) (?:call|choice) to\b|(?:['’]ve| have)? made up (?:my|our) minds?(?: to| that)\b)"
@@ -30,7 +30,8 @@ PERSONAL = {
     ),
     "de": re.compile(
         r"\b(?:[Ii]ch (?:bleibe?|habe? mich) (?:jetzt |nun |doch )?(?:bei|für|gegen) (?=\w)"
-        r"|[Bb]leibe? (?:jetzt |nun |doch )?bei (?=[A-ZÄÖÜ]\w)|(?:[Ii]ch )?[Hh]abe? (?:\w+ ){0,3}zugesagt\b"
+        r"|[Bb]leibe? (?:jetzt |nun |doch )?bei (?=[A-ZÄÖÜ]\w)"
+        r"|(?:[Dd]rum|[Dd]arum|[Dd]eshalb|[Dd]aher|[Dd]eswegen) (?=lieber\b)"
         r"|[Ii]ch (?:kündige|steige (?:aus|um)|trete zurück|höre auf)\b)"
     ),
     "fr": re.compile(
@@ -57,14 +58,16 @@ PERSONAL = {
 PERSONAL_WEAK = {
     "en": re.compile(
         rf"\bI(?:{HAVE}(?=(?:moved (?:all|every|my|our|the|from|back|over|to [A-Z]|[A-Z]\w+ )|switched|migrated|sold"
-        r"|cancelled|canceled|quit|replaced|dropped|ordered|pre-?ordered|returned|swapped|traded|deleted|retired|closed"
-        r"|gave up|given up|left [A-Z]\w+ (?:for|because|since)|bought|joined|renewed|rejected|refused|accepted|rewrote"
+        r"|cancelled|canceled|quit|replaced|dropped|returned|swapped|traded|deleted|retired|closed"
+        r"|gave up|given up|left [A-Z]\w+ (?:for|because|since)|joined|renewed|rejected|refused|accepted|rewrote"
         r"|stopped|changed (?:the|my|from))\b)"
-        rf"|{AM}(?=(?:keeping|selling|moving|switching|replacing|buying|cancelling|canceling|migrating|leaving)\b)"
-        rf"|{WILL}(?=(?:keep|sell|switch|move|use|replace|buy|cancel|migrate|renew|rent|rewrite|return to)\b))"
+        rf"|{AM}(?=(?:keeping|selling|moving|switching|replacing|cancelling|canceling|migrating|leaving)\b)"
+        rf"|{WILL}(?=(?:keep|sell|switch|move|use|replace|cancel|migrate|renew|rent|rewrite|return to)\b))"
+        r"|^(?:From|Starting|As of) (?=(?:next |this )?\w+(?: \d{1,4})?(?: on)?,? (?:I|we)\b)"
     ),
     "de": re.compile(
-        r"\b(?:[Ii]ch (?=\w+ (?:\w+ ){0,2}keine?n? .{2,60} mehr\b)"
+        r"^Ab (?=(?:[A-Z]\w+|nächste[mnrs] \w+|dem [\w.]{1,6}(?: \w+)?) (?:\w+ ){0,2}(?:ich|wir)\b)"
+        r"|\b(?:[Ii]ch (?=\w+ (?:\w+ ){0,2}keine?n? .{2,60} mehr\b)"
         r"|[Ii]ch (?=(?:wechs(?:le|el)|verkaufe?|behalte?|bestelle?|streiche?|verzichte) )"
         r"|(?=\w+ (?:bau|kauf|nehm|mach|pflanz|brauch|les|schau)e? ich nicht mehr\b)"
         r"|[Nn]ächstes (?:[Jj]ahr|[Mm]al) (?=(?:nur noch|keine?n? .{2,40} mehr|wieder nur|lieber)\b))"
