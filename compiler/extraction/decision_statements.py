@@ -9,6 +9,7 @@ from content.search.words import SPACELESS
 
 from . import spaceless_decisions as spaceless
 from .decision_lists import any_of
+from .motions import FORMAL
 from .stated import Stated
 
 SENTENCE_MAX = 400  # characters
@@ -54,6 +55,37 @@ TAKEN = re.compile(
     r"|\b(?:decidiu-se|ficou (?:decidido|combinado|acordado))\b(?: que|)|\b(?:he|hemos) (?:elegido|acordado"
     r"|quedado en)\b"
     r"|\bit (?:was|has been) (?:decided|agreed|resolved) (?:that|to)\b|\b(?:мы|я) (?:решили?|выбрали?)\b",
+    re.IGNORECASE,
+)
+# Committees and meetings that decide, in their minutes.
+BODY = re.compile(
+    r"\b(?:(?:the )?(?:committee|board|council|members|meeting|trustees|team|group|panel|directors|assembly|attendees"
+    r"|all present|everyone|everybody) (?:have |has |then |all |both |unanimously )?(?:agreed|decided|resolved|voted|approved"
+    r"|elected)\b(?: unanimously)?(?: to| that| on|)(?= (?!with\b|by\b|and\b|as\b|in\b)[\w£$€])"
+    r"|(?:der (?:vorstand|ausschuss|verein|beirat)|die (?:versammlung|mitglieder(?:versammlung)?|gruppe|anwesenden|runde)"
+    r"|das (?:plenum|team|gremium)|man|es) (?:wird |wurde |hat |haben )?(?:daher |sich |dann ){0,2}(?:einstimmig |mehrheitlich )?"
+    r"(?:beschließt|beschließen|beschlossen|entscheidet|entschieden|vereinbart|einigt|einigte|einigten|verständigt)\b"
+    r"(?: sich)?(?: einstimmig| mehrheitlich)?(?:,? dass| auf|,|)(?= \w)"
+    r"|(?:le (?:bureau|conseil|comité|ca)|l['’](?:assemblée|équipe|association)|on|tout le monde|les membres) "
+    r"(?:a |ont )?(?:décide(?:nt)?|décidé|vote(?:nt)?|voté|adopte(?:nt)?|approuve(?:nt)?|valide(?:nt)?)\b(?: à l['’]unanimité)?"
+    r"(?: de| que| pour|)(?= \w| d['’])"
+    r"|se (?:acuerda|decide|aprueba|resuelve)\b(?: que|)(?= (?!en\b|por\b|si\b|cuando\b|hoy\b|mañana\b)\w)|(?:la (?:junta|asamblea|comisión|directiva)|el (?:comité|consejo"
+    r"|equipo)|los (?:socios|vecinos|miembros)) (?:acuerdan?|deciden?|aprueban?|acordó|decidió|aprobó|votan?)\b(?: que|)(?= \w)"
+    r"|(?:fica|foi) (?:decidido|aprovado|acordado)\b(?: que|)(?= \w)|decide-se\b(?: que|)"
+    r"|(?:a (?:direção|assembleia|diretoria)|o (?:conselho|comité)) (?:decide|decidiu|aprova|aprovou)\b(?: que|)(?= \w)"
+    r"|si (?:decide|delibera|stabilisce|approva)\b(?: di| che|)(?= \w)|(?:l['’]assemblea|il (?:consiglio|direttivo|comitato)) "
+    r"(?:decide|delibera|approva|ha (?:deciso|deliberato|approvato))\b(?: di| che|)(?= \w))"
+    r"|(?:^|(?<=[:→.–—-] ))(?:решили|решено|договорились|постановили)\b(?=,? \w)",
+    re.IGNORECASE,
+)
+# Words before a colon that announce a decision.
+ANNOUNCED = re.compile(
+    r"(?:^|(?<=[.!,;–—(] ))(?:(?:so |ok |okay |right |well |alors |also |gut |vale ){0,2},?"
+    r"(?:it['’]s (?:settled|decided|official)|that['’]s (?:settled|decided)|change of plans?|new (?:plan|rule)|final (?:call|choice)"
+    r"|neue regel|planänderung|es steht fest|nouvelle règle|changement de (?:plan|programme)|c['’]est décidé|cambio de planes?"
+    r"|nueva regla|decidido|está decidido|mudança de planos?|nova regra|cambio di programma|nuova regola|è deciso"
+    r"|решено|новое правило)) ?[:,–—-] (?=\w)"
+    r"|(?:^|(?<=[。！，]))(?:新规矩|新规定|计划有变|計劃有變|改计划了?|新ルール|予定変更|方針変更|새 규칙)[:：]",
     re.IGNORECASE,
 )
 INSTEAD = r"\b(?:instead of|rather than|statt|anstatt|au lieu d|plutôt qu|en vez de|em vez de|invece d)"
@@ -157,6 +189,9 @@ STATED = re.compile(
 # one of the stems in scripts without spaces. They are searched first, to save time. `_` stands for a space.
 STEMS = any_of(
     """
+    acuerda, aprueba, beschließ, change_of, cambio_d, changement_d, договорились, постановили, нов, planänderung, neue_r,
+    es_steht_fest, einigt, new_plan, new_rule, nouvelle_r, nueva_r, nova_r, nuova_r, mudança_d, final_c, it['’]s_o, aprov,
+    approv, adopt, delibera, stabilisce, valid, vot, verständigt, elected, agreed, resuelve,
     a_partir_de, ab_heute, ab_jetzt, ab_sofort, abgemacht, abgesagt, abgeschafft, abolit, abstimmung, accord_pour,
     acord, acté, adiad, adiamos, adopté, agreed, all_agreed, alugamos, angenommen, annullat, annulliamo, annulé,
     anstatt, aplazad, aplazamos, approuvé, aprob, au_lieu_d, ausgemacht, beschl, building, buying, called_off,
@@ -177,7 +212,7 @@ STEMS = any_of(
     vote, we['’]ll_, we['’]re, we['’]ve_, we_, wir_, à_partir_de_maintenant, выбрал, решил
     """
 ).replace("_", " ")
-STEM = re.compile(rf"\b{STEMS}|{spaceless.STEM}")
+STEM = re.compile(rf"\b{STEMS}|{spaceless.STEM}|新规|计划有变|計劃有變|改计划|新ルール|予定変更|方針変更|새 규칙")
 OPEN = re.compile(
     r"[?？][\"”’»」』]?\s*$|\b(?:not|never|n't|haven't|yet to|if|should|whether|until|before|jamais|pas encore|nicht|"
     r"noch nicht|não|no|ainda não|still) (?:\w+ ){0,2}"
@@ -236,6 +271,10 @@ def _find(text: str, *, is_headed: bool) -> Stated | None:
         if AGREED.search(taken[0].rstrip()) and _is_opinion(text[taken.end() :]):
             return None
         return Stated(*taken.span(), is_sure=taken[0].endswith((":", "：")))
+    if announced := ANNOUNCED.search(text):
+        return Stated(*announced.span(), is_sure=True)
+    if (body := BODY.search(text)) and not FORMAL.search(text):
+        return Stated(*body.span())
     if done := DONE.search(text):
         return Stated(*done.span(), is_weak=True)
     if changed := CHANGED.search(text) or FROM_NOW.search(text):

@@ -61,7 +61,7 @@ SO_BEFORE = re.compile(rf"(?P<why>.{{8,200}}?)[,;:.–—-]* *\b{HENCE.pattern},
 # People with whom the writer decided.
 WITH = re.compile(r"(?:和|跟|与|與|同|陪|带|帶|给|給)[^，,。]{1,8}(?:商量|讨论|討論|说好|聊|谈)|我")
 REASON = re.compile(r"(?:reasons?|why|warum|pourquoi|grund dafür|der grund|begründung|gr[uü]nde?|raisons?|motiv[oi]s?|理由|原因)\s?[:：]", re.IGNORECASE)
-WHY_BEFORE = re.compile(r"^(?P<why>.{3,150}?(?:ので|から|ため|때문에|因此|所以))に?[、,，]?")
+WHY_BEFORE = re.compile(r"^(?P<why>.{3,150}?(?:ので|から(?=[、,，])|ため|때문에|因此|所以))に?[、,，]?")
 SO = re.compile(
     r"\b(?:consequently|as a result|therefore|that means|por isso|por lo tanto|assim|du coup|"
     r"par conséquent|deshalb|folglich|daher|damit|quindi|поэтому)\b|因此|所以|结果|その結果|そのため|"
@@ -262,7 +262,10 @@ def follows(sentence: Sentence) -> bool:
 
 def _gives_reason(sentence: Sentence) -> bool:
     return (
-        WHY.match(sentence.text) or REASON.match(sentence.text) or spaceless_decisions.WHY.match(sentence.text)
+        WHY.match(sentence.text)
+        or REASON.match(sentence.text)
+        or spaceless_decisions.WHY.match(sentence.text)
+        or spaceless_decisions.REASON.match(sentence.text)
     ) is not None
 
 

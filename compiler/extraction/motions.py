@@ -56,14 +56,19 @@ ASKED = re.compile(
 VOTED = re.compile(
     r"(?:\b(?:wird|wurde|werden|wurden|ist|sind|hat)? ?(?:mit (?:großer )?mehrheit|mit \d+[^.;]{0,60}?|einstimmig|mehrheitlich"
     r"|ohne gegenstimmen?|bei \d+ enthaltung(?:en)?) (?:angenommen|beschlossen|genehmigt|verabschiedet|zugestimmt"
-    r"|dafür)\b|\b(?:antrag|erhöhung|vorschlag|satzung\w*|haushalt\w*|budget|etat|\w+(?:erhöhung|änderung|antrag|plan))\b"
-    r" (?:[^.,;:]{0,60} )?(?:angenommen|genehmigt)\b(?!,? (?:dass|es)\b)"
-    r"|\b(?:(?:est|sont|a été|ont été) )?(?:adopté|approuvé|voté|validé)e?s? à (?:l['’]unanimité|la majorité)"
+    r"|dafür)\b"
+    r"|\b(?:(?:(?:est|sont|a été|ont été) )?(?:adopté|approuvé|voté|validé)e?s?|(?:adopte|approuve|vote|valide)(?:nt)?) à (?:l['’]unanimité|la majorité)"
     r"|\b(?:(?:queda|se|es|fue|ha sido) )?(?:aprueba|aprueban|aprobó|aprobad[oa]s?) por (?:unanimidad|mayoría)"
-    r"|\b(?:(?:foi|fica) )?aprovad[oa]s? por (?:unanimidade|maioria)"
-    r"|\b(?:(?:è|viene) )?approvat[oa] all['’]unanimità|\b(?:(?:è|viene) )?approvat[oa] a maggioranza"
+    r"|\b(?:(?:foi|fica) )?(?:aprovad[oa]s?|aprovam?|aprovaram) por (?:unanimidade|maioria)"
+    r"|\b(?:(?:è|viene) )?(?:approvat[oa]|approva(?:no)?) all['’]unanimità|\b(?:(?:è|viene) )?approvat[oa] a maggioranza"
     r"|\b(?:carried|passed|approved|adopted|agreed) unanimously|\bunanimously (?:agreed|approved|passed|adopted|carried|voted)"
     r"|\b(?:全票|一致)(?:通过|同意)(?:了)?|(?:全会一致|満場一致|賛成多数)で(?:可決|承認|決定|了承))",
+    re.IGNORECASE,
+)
+# A motion in German that was carried, with its noun.
+ADOPTED = re.compile(
+    r"\b(?:\w*antrag|\w*erhöhung|\w*senkung|\w*vorschlag|\w*änderung|satzung|haushalt|budget|etat|\w+plan)\b"
+    r" (?:[^.,;:]{0,60} )?(?:angenommen|genehmigt)\b(?!,? (?:dass|es)\b)",
     re.IGNORECASE,
 )
 # A count of votes, which says nothing of its subject.
@@ -100,6 +105,8 @@ def find_motion(sentences: list[str], above: str) -> Motion | None:
             return Motion(sentence[moved.end() : end.start() if end else len(sentence)], at)
         if agreed := AGREED_TO.search(sentence):
             return Motion(ASKED.sub("", sentence[: agreed.start()]), at)
+        if ADOPTED.search(sentence):
+            return Motion(sentence, at)
         if voted := VOTED.search(sentence):
             return _voted(sentence, voted, sentences[at - 1] if at else above, at)
         if COUNTED.match(sentence):

@@ -18,7 +18,7 @@ PERSONAL = {
         r"|gave in (?:my|our) notice|handed in (?:my|our)|resigned (?:from|as)|stepped down|went with|gone with"
         r"|said (?:no|yes) to (?:the|his|her|their|that) (?:offer|job|project|deal)"
         r"|given up on|gave up on|ended up (?:choosing|picking|buying|going with)|settled (?:on|for)"
-        r"|opted for|elected to|voted (?:to|for|against)|declined|canned|scrapped|ditched|shelved)\b)"
+        r"|opted for|elected to|voted (?:to|against)|declined|canned|scrapped|ditched|shelved)\b)"
         rf"|{AM}(?=(?:dropping|ditching|scrapping|quitting|shutting (?:down|it)|giving up"
         r"|going with|sticking (?:with|to)|staying with|settling (?:on|for)|stepping (?:down|back)|resigning"
         r"|going back to using|done with|not (?:renewing|buying|using|going to (?:renew|buy|take|use)))\b)"
@@ -27,6 +27,8 @@ PERSONAL = {
         r"|(?:['’]ve| have)? (?:made|taken|took|come to|reached) (?:the|a|my|our)(?: \w+)? decision(?: to| that| not)?\b"
         r"|(?:['’]ve| have)? (?:made|made the) (?:call|choice) to\b|(?:['’]ve| have)? made up (?:my|our) minds?(?: to| that)\b)"
         r"|(?:[Tt]he|[Mm]y|[Oo]ur) (?:final |big )?decision (?:is|was)(?: made)? to\b)"
+        r"|^(?:Finally,? |In the end,? )?(?=(?:[Ww]ent with|[Tt]urned down|[Gg]ave up on|[Ss]ettled (?:on|for)|[Ss]ticking with"
+        r"|[Ss]taying with|[Gg]oing with|[Ee]nded up (?:buying|choosing|picking|going with)|[Gg]iving up on)\b)"
     ),
     "de": re.compile(
         r"\b(?:[Ii]ch (?:bleibe?|habe? mich) (?:jetzt |nun |doch )?(?:bei|für|gegen) (?=\w)"
@@ -63,6 +65,7 @@ PERSONAL_WEAK = {
         r"|stopped|changed (?:the|my|from))\b)"
         rf"|{AM}(?=(?:keeping|selling|moving|switching|replacing|cancelling|canceling|migrating|leaving)\b)"
         rf"|{WILL}(?=(?:keep|sell|switch|move|use|replace|cancel|migrate|renew|rent|rewrite|return to)\b))"
+        r"|^(?=(?:Switched|Moved|Migrated|Ditched|Dropped|Cancelled|Canceled|Sold|Quit|Gave up|Replaced|Swapped|Leaving) \w)"
         r"|^(?:From|Starting|As of) (?=(?:next |this )?\w+(?: \d{1,4})?(?: on)?,? (?:I|we)\b)"
     ),
     "de": re.compile(
@@ -84,12 +87,12 @@ PERSONAL_WEAK = {
 # `so Hugo it is`, `Back to Doom.`
 CHOSEN = re.compile(
     r"\b[Ss]o,? (?P<what>(?:the |an? )?[\w’'-]+(?: [\w’'-]+){0,4}) it is\b(?=[,.:;!)]|$)"
-    r"|^(?P<it>(?:The )?[A-Z][\w-]+(?: [\w-]+){0,3}) it is[.!]"
+    r"|^(?P<it>(?:The )?[A-Z][\w-]+(?: [A-Z\d][\w-]*){0,3}) it is[.!]"
     r"|^(?:So,? )?(?P<back>[Bb]ack to [A-Z][\w-]+(?: [\w-]+){0,3})(?: it is)?[.!]$"
     r"|\b[Ss]o there goes (?P<gone>(?:the|our|my) [\w-]+(?: [\w-]+){0,3})(?=[,.!;:]|$)"
 )
 NO_CHOICE = re.compile(
-    r"\b(?:as|what|how|that|this|there|where|here|when|who|think|know|see|however|because|if|like|true|good|bad|weekend|evening"
+    r"\b(?:as|what|how|that|this|there|where|here|when|who|think|knows?|says?|said|so|see|however|because|if|like|true|good|bad|weekend|evening"
     r"|day|night|morning|week)$",
     re.IGNORECASE,
 )

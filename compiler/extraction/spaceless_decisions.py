@@ -8,11 +8,11 @@ from .stated import Stated
 CLAUSE = r"(?:^|(?<=[，,。；;：:、！!… ]))"
 ADVERBS = (
     r"(?:最后|最後|最终|最終|终于|終於|于是|於是|所以|因此|结果|結果|还是|還是|干脆|乾脆|索性|今天|昨天|刚刚|已经|已經|就|也|又|便|才"
-    r"|我俩|我们|我們|咱们|大家|全家|我|一致|商量后|讨论后|当场|临时|(?:和|跟|与|與)[^，,。]{1,6}?){0,4}"
+    r"|我俩|我们|我們|咱们|大家|全家|我|一致|会议|會議|会上|经讨论|經討論|经过讨论|商量后|讨论后|当场|临时|(?:和|跟|与|與)[^，,。]{1,6}?){0,4}"
 )
 # What was decided follows. The title leaves the verb out.
 TAKEN = re.compile(
-    rf"{CLAUSE}{ADVERBS}(?:决定|決定)了?[:：，,]?(?!了?(?:性|权|權|因素|于|於|着|的|事項|事项|如下|是否|不了|下来))"
+    rf"{CLAUSE}{ADVERBS}(?:决定|決定|同意)了?[:：，,]?(?!了?(?:性|权|權|因素|于|於|着|的|事項|事项|如下|是否|不了|下来))"
     rf"|{CLAUSE}{ADVERBS}(?:商量好|商量定|说好|說好|谈好|约好|定好|敲定|拍板)了?[:：，,]"
     rf"|{CLAUSE}{ADVERBS}(?:定下|敲定|定)了(?!了)(?=.{{2,40}}(?:计划|計劃|方案|日期|行程|安排))"
     r"|(?:我们|我們|大家|我)(?:最后|最後|终于|終於|今天|一起|已经|已經)?(?:决定|決定|选择了|選擇了|选择用|選擇用|改用|选用|選用)"
@@ -28,7 +28,7 @@ TAKEN_END = re.compile(
 # What somebody does from now on or does no longer, which the title includes.
 FROM_NOW = re.compile(
     rf"{CLAUSE}(?:这次|這次|以后|以後|今后|今後|今年|明年|从今天起|从今天开始|从现在起|从下周起|从下个月起|从此)"
-    r"(?:就|都|再也|坚决|家里|我们?|一律)?(?:不再(?!是|会|能|像|有)|改用|改成|改为|换成|只用|只吃|只买|只写|一律|统一|常备|全换成)"
+    r"(?:[^，,。]{0,4}?)(?:不再(?!是|会|能|像|有)|改用|改成|改为|换成|只用|只吃|只买|只写|一律|统一|常备|全换成)"
     rf"|{CLAUSE}(?:我)?(?:再也)?不再(?:用|看|买|喂|吃|去|做|写|订|续|养|接)"
 )
 # Choices and changes.
@@ -53,11 +53,13 @@ CONTRAST = (
     r"|をやめて|の代わり|ではなく|じゃなくて|から.{1,24}(?:へ|に)(?:移行|乗り換え|切り替え|変更|引っ越)|(?:作|や|使|買)らない|対신|대신|말고"
 )
 WHY = re.compile(
-    r"[，,。]?\s*(?:是?因为|是?因為|由于|由於|是?为了|是?為了|是怕|怕|担心|擔心|主要(?:是|因为|考虑|为了)|毕竟|畢竟|不然|否则|否則|免得|省得|好让|以免|反正"
-    r"|(?:[一二两三几]个|主要|最大的?)?(?:理由|原因)(?:也)?(?:很简单|有|是|：|:)|なぜなら|というのも|왜냐하면)"
+    r"[，,。、]?\s*(?:是?因为|是?因為|由于|由於|是?为了|是?為了|是怕|怕|担心|擔心|主要(?:是|因为|考虑|为了)|毕竟|畢竟|不然|否则|否則|免得|省得|好让|以免|反正"
+    r"|(?=[^，,。]{0,8}太(?!阳|太|平)[^，,。]{1,8}[。！]?$)|(?:[一二两三几]个|主要|最大的?)?(?:理由|原因)(?:也)?(?:很简单|有|是|：|:)|なぜなら|というのも|왜냐하면)"
 )
 # A reason in brackets at the end: `（毎週話せるため）`.
 WHY_IN_BRACKETS = re.compile(r"[（(](?P<why>[^（()）]{3,150}(?:ため|から|ので|為|因为[^（()）]{2,80}))[)）][。.]?$")
+# A sentence after a decision that is its reason.
+REASON = re.compile(r".{3,100}(?:ため|から|ので|からです|ためです|からだ|ためだ)[。]?$")
 # Others who decide, before the verb, in a sentence that leaves out no subject.
 OTHERS = re.compile(
     r"(?<![和跟与與同陪带帶给給帮幫])(?:他们?|她们?|它们?|人家|对方|對方|公司|政府|老板|老闆|经理|医生|醫生|老师|老師|学校|學校|法院|校方"
@@ -69,6 +71,7 @@ STEM = (
     r"|ことに|に決|で合意|で一致|で確定|で行|でい|で進|移行|乗り換え|切り替え|変更|引っ越し|一本化|委託|採用|導入|廃止|中止|解約|退会|契約|購入"
     r"|らない|使わない|しない|わない|見送|やめ|統一|기로 |ตัดสินใจ"
 )
+SURE = re.compile(r"[:：]$|会议|會議|会上|讨论|討論|一致")
 # Conditions before the verb, plans and advice in its clause, and questions.
 CONDITION = re.compile(r"如果|假如|要是|除非|的话|只要|每次|比如|例如|もし|場合|たら|れば|例えば")
 PLAN = re.compile(
@@ -80,7 +83,7 @@ ASKED = re.compile(r"(?:吗|嗎|呢|么|か|かも|と思う|と思います|だ
 def find_statement(text: str) -> Stated | None:
     """Return the position of the decision that a sentence states, or None if it states none."""
     if taken := TAKEN.search(text):
-        stated = Stated(*taken.span(), is_sure=taken[0].endswith((":", "：")))
+        stated = Stated(*taken.span(), is_sure=SURE.search(taken[0]) is not None)
     elif taken := TAKEN_END.search(text):
         stated = Stated(*taken.span())
     elif now := FROM_NOW.search(text):
