@@ -60,15 +60,15 @@ TAKEN = re.compile(
 # Committees and meetings that decide, in their minutes.
 BODY = re.compile(
     r"\b(?:(?:the )?(?:committee|board|council|members|meeting|trustees|team|group|panel|directors|assembly|attendees"
-    r"|all present|everyone|everybody) (?:have |has |then |all |both |unanimously )?(?:agreed|decided|resolved|voted|approved"
-    r"|elected)\b(?: unanimously)?(?: to| that| on|)(?= (?!with\b|by\b|and\b|as\b|in\b)[\w£$€])"
+    r"|all present|everyone|everybody) (?:have |has |then |all |both |unanimously )?(?:(?:agreed|decided|resolved|approved"
+    r"|elected)\b(?: unanimously)?(?: to| that| on|)|voted (?:unanimously )?(?:to|that|for|against))(?= (?!with\b|by\b|and\b|as\b|in\b)[\w£$€])"
     r"|(?:der (?:vorstand|ausschuss|verein|beirat)|die (?:versammlung|mitglieder(?:versammlung)?|gruppe|anwesenden|runde)"
     r"|das (?:plenum|team|gremium)|man|es) (?:wird |wurde |hat |haben )?(?:daher |sich |dann ){0,2}(?:einstimmig |mehrheitlich )?"
     r"(?:beschließt|beschließen|beschlossen|entscheidet|entschieden|vereinbart|einigt|einigte|einigten|verständigt)\b"
     r"(?: sich)?(?: einstimmig| mehrheitlich)?(?:,? dass| auf|,|)(?= \w)"
     r"|(?:le (?:bureau|conseil|comité|ca)|l['’](?:assemblée|équipe|association)|on|tout le monde|les membres) "
     r"(?:a |ont )?(?:décide(?:nt)?|décidé|vote(?:nt)?|voté|adopte(?:nt)?|approuve(?:nt)?|valide(?:nt)?)\b(?: à l['’]unanimité)?"
-    r"(?: de| que| pour|)(?= \w| d['’])"
+    r"(?: de| que| pour|)(?= (?!pas\b|toujours|trop|si\b|quand|dans\b|en\b|ensemble)\w| d['’])"
     r"|se (?:acuerda|decide|aprueba|resuelve)\b(?: que|)(?= (?!en\b|por\b|si\b|cuando\b|hoy\b|mañana\b)\w)|(?:la (?:junta|asamblea|comisión|directiva)|el (?:comité|consejo"
     r"|equipo)|los (?:socios|vecinos|miembros)) (?:acuerdan?|deciden?|aprueban?|acordó|decidió|aprobó|votan?)\b(?: que|)(?= \w)"
     r"|(?:fica|foi) (?:decidido|aprovado|acordado)\b(?: que|)(?= \w)|decide-se\b(?: que|)"
@@ -88,7 +88,7 @@ ANNOUNCED = re.compile(
     r"|(?:^|(?<=[。！，]))(?:新规矩|新规定|计划有变|計劃有變|改计划了?|新ルール|予定変更|方針変更|새 규칙)[:：]",
     re.IGNORECASE,
 )
-INSTEAD = r"\b(?:instead of|rather than|statt|anstatt|au lieu d|plutôt qu|en vez de|em vez de|invece d)"
+INSTEAD = r"\b(?:instead of|rather than|(?:an)?statt\b|anstelle\b|au lieu d|plutôt qu|en vez de|em vez de|invece d)"
 # Verbs of such decisions after `wir`, after `on` and `nous`, and in languages that leave the pronoun out.
 WIR = any_of(
     """

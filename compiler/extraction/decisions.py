@@ -13,6 +13,7 @@ from content.names import normalise
 from content.search.words import SPACELESS
 from content.sentences import first_sentence
 
+from . import minutes_decisions as minutes
 from . import personal_decisions, spaceless_decisions
 from .decision_lists import ITEM, LABELLED, LABELLED_AFTER, Place, indent_of, may_list, places, settles
 from .decision_statements import CONTRAST, SENTENCE_MAX, find_statement, is_reported, is_undecided, may_decide
@@ -31,6 +32,7 @@ WORD_MIN = 3  # letters of a word that relates two sentences
 POINTERS = word_set(
     "it that this them these those one ones so him her something anything nothing both either es das ça"
 )
+VAGUE = word_set("do go make take get have use buy now today then ahead there here with for to")
 WHY = re.compile(
     r"[,;，、]?\s*(?:['’]cause\b|\b(?:because|as (?=(?:only|nobody|no one|there)\b)|since(?! (?:\d|then|last|yesterday"
     r"|early|late|mid)\b)|so that|porque|pois"
@@ -195,6 +197,7 @@ def _stated(
     """
     if place.is_label:
         return
+    in_minutes = minutes.is_minutes(reading.lines)
     motion = find_motion(texts, above)
     listed = _listed(texts, place) if motion is None else None
     if listed:
@@ -206,6 +209,8 @@ def _stated(
             yield at, motion.what, Stated(0, 0, is_sure=True)
             continue
         stated = None if is_count(text) else find_statement(text, is_headed=place.is_headed and not at)
+        if stated is None and in_minutes and not is_undecided(text):
+            stated = minutes.find_statement(text)
         if stated is None and is_personal and not is_undecided(text):
             stated = personal_decisions.find_statement(text, reading.language)
             stated = None if stated and is_reported(text, stated.start) else stated
@@ -323,8 +328,10 @@ def _has_page(reading: Reading, stated: Stated, object: str, why: str) -> bool:
     if stated.is_sure:
         return True
     words, is_named = fold_text(object).split(), _has_name(reading, object)
-    if not words or words[-1] in POINTERS:
+    if not words or words[-1] in POINTERS or POINTERS.issuperset(word for word in words if word not in VAGUE):
         return False
+    if stated.is_weak and not stated.is_whole and (why or is_named) and minutes.is_minutes(reading.lines):
+        return True
     is_contrast = CONTRAST.search(object) is not None
     if stated.is_weak:
         return (bool(why) and (is_named or is_contrast)) or (is_named and is_contrast and SPACELESS.search(object))

@@ -71,6 +71,9 @@ ADOPTED = re.compile(
     r" (?:[^.,;:]{0,60} )?(?:angenommen|genehmigt)\b(?!,? (?:dass|es)\b)",
     re.IGNORECASE,
 )
+SUPPOSED = re.compile(
+    r"\W*(?:if|when|once|unless|whether|wenn|falls|sobald|ob|si|quand|lorsqu|cuando|quando|se|caso|もし|如果|若)\b", re.IGNORECASE
+)
 # A count of votes, which says nothing of its subject.
 COUNTED = re.compile(
     r"^(?:[^.:;]{0,40}\b)?(?:abstimmung|ergebnis|vote|votes|voted|voting|résultat du vote|votación|votazione|votação|投票|表决)"
@@ -98,7 +101,7 @@ def find_motion(sentences: list[str], above: str) -> Motion | None:
     if len(text) > LINE_MAX or not MAY_MOVE.search(text.casefold()) or FAILED.search(text) or FORMAL.search(text):
         return None
     for at, sentence in enumerate(sentences):
-        if "?" in sentence:
+        if "?" in sentence or SUPPOSED.match(sentence):
             continue
         if (moved := MOVED.search(sentence)) and CARRIED.search(" ".join([sentence[moved.end() :], *sentences[at + 1 :]])):
             end = MOVED_END.search(sentence, moved.end() + 3)
