@@ -194,7 +194,7 @@ STEMS = any_of(
     approv, adopt, delibera, stabilisce, valid, vot, verständigt, elected, agreed, resuelve,
     a_partir_de, ab_heute, ab_jetzt, ab_sofort, abgemacht, abgesagt, abgeschafft, abolit, abstimmung, accord_pour,
     acord, acté, adiad, adiamos, adopté, agreed, all_agreed, alugamos, angenommen, annullat, annulliamo, annulé,
-    anstatt, aplazad, aplazamos, approuvé, aprob, au_lieu_d, ausgemacht, beschl, building, buying, called_off,
+    anstatt, anstelle, aplazad, aplazamos, approuvé, aprob, au_lieu_d, ausgemacht, beschl, building, buying, called_off,
     cambiamo, cancelad, cancelamos, cancell, cerrad, chius, choisi, chose, clos, combin, compramos, compriamo,
     concordat, convenu, cutting, d['’]ora_in_poi, da_oggi, daqui_em_diante, de_ahora_en_adelante, decid, decis,
     dejamos_de, doing, dorénavant, dropp, décid, décis, déplacé, désormais, eingestellt, einigt, einigung, elegid,

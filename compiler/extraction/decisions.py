@@ -14,7 +14,7 @@ from content.search.words import SPACELESS
 from content.sentences import first_sentence
 
 from . import minutes_decisions as minutes
-from . import personal_decisions, spaceless_decisions
+from . import personal_decisions, spaceless_decisions, titled_decisions
 from .decision_lists import ITEM, LABELLED, LABELLED_AFTER, Place, indent_of, may_list, places, settles
 from .decision_statements import CONTRAST, SENTENCE_MAX, find_statement, is_reported, is_undecided, may_decide
 from .motions import MAY_MOVE, find_motion, is_count
@@ -22,6 +22,7 @@ from .names.attendees import ATTENDING
 from .names.capitals import runs
 from .readings import Reading
 from .stated import Stated
+from .texts.metadata import short_name
 from .texts.language import stops_of, word_set
 from .texts.text import Sentence, TextLine, fold_text, padded
 
@@ -129,7 +130,9 @@ def _all(reading: Reading) -> tuple[Decision, ...]:
         text = _unescaped("\n".join(sentence.text for sentence in reading.sentences))
         is_personal = personal_decisions.may_decide(text, reading.language)
         may = is_personal or may_decide(text) or MAY_MOVE.search(text.casefold()) or may_list(reading.lines)
-        reading.decisions = tuple(_decisions(reading, is_personal=is_personal)) if may else ()
+        stated = tuple(_decisions(reading, is_personal=is_personal)) if may else ()
+        titled = _titled(reading, stated)
+        reading.decisions = (*stated, titled) if titled else stated
     found: tuple[Decision, ...] = reading.decisions
     return found
 
@@ -247,6 +250,25 @@ def _is_others(reading: Reading, before: str) -> bool:
     return any(sighting.is_person and padded(key) in words for key, sighting in reading.sightings.items()) and not (
         WITH.search(before)
     )
+
+
+def _titled(reading: Reading, stated: Sequence[Decision]) -> Decision | None:
+    """Return the decision that the title of a post states, unless one of its text has a word in common with it.
+
+    It quotes the first sentence that shares a word with the title.
+    """
+    title = short_name(reading.source.title) or (reading.lines[0].heading if reading.lines else "")
+    position = titled_decisions.find_statement(title, reading.language) if title else None
+    if position is None or not titled_decisions.is_personal(reading.sentences):
+        return None
+    found = _decision(title, position, reading)
+    if found is None or not _has_name(reading, found[1]):
+        return None
+    words = {word for word in fold_text(found[1]).split() if len(word) >= WORD_MIN} - stops_of(reading.language)
+    if any(decision.has_page and not words.isdisjoint(fold_text(decision.title).split()) for decision in stated):
+        return None
+    quoted = next((one for one in reading.sentences if not words.isdisjoint(one.words.split())), None)
+    return Decision(found[0], quoted, "", (), ()) if quoted else None
 
 
 def _leading_up(

@@ -14,7 +14,7 @@ MINUTES = re.compile(
 )
 # An alternative that was not taken, or a rule for later.
 CHOICE = re.compile(
-    r"(?<!\d )\b(?:anstelle|anstatt|statt)\b(?! \d+ (?:grad|euro|uhr))"
+    r"\banstelle\b|(?<!\d )\b(?:an)?statt\b"
     r"|, (?:nicht|not|pas) (?:mehr )?(?:über|mit|bei|als|via|with|by|as|over|through|on|avec|par)\b"
     r"|\bsoll(?:en)? (?:\(?in Zukunft\)?|künftig|ab jetzt|nicht(?! nur)|nur)(?!\w)",
     re.IGNORECASE,
