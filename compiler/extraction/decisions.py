@@ -80,7 +80,7 @@ JAPANESE_END = re.compile(
     r"(?:する|)(?:ことにした|ことにしました|ことに決めた|に決めた|に決めました|ことに決定|に決定)。?$"
 )
 LATIN = re.compile(r"[A-Za-z]{2}|\d ?(?:月|年|%|号|台|个月)")  # a name, in a text of a script without spaces
-EDGES = " ,.;:。!！、…(（→⇒–—>="
+EDGES = " ,.;:。!！、…→⇒–—>="
 BRACKETS_AFTER = re.compile(r" ?[（(][^（()）]{2,150}[)）]?$")
 # A chosen alternative without what it is: `We take option B`. The next sentence says what it is.
 OPTION = re.compile(
@@ -304,7 +304,7 @@ def _decision(text: str, stated: Stated, reading: Reading) -> tuple[str, str, st
     start = 0 if stated.is_whole else stated.start
     end = 0 if stated.is_whole else stated.end
     until = len(text) if stated.until is None else stated.until
-    why = _why(text, stated.end, reading.language)
+    why = _why(text, stated.end, "" if stated.is_whole and reading.language == "en" else reading.language)
     before = None
     if not why:
         before = SO_BEFORE.match(text[:start]) or (None if text.isascii() else WHY_BEFORE.match(text))
@@ -321,7 +321,7 @@ def _decision(text: str, stated: Stated, reading: Reading) -> tuple[str, str, st
         what = text[start:until]
     if stated.is_sure and len(shorter := BRACKETS_AFTER.sub("", what)) >= 6:
         what = shorter
-    what = LEADING.sub("", ASIDE.sub("", GERMAN_END.sub("", what).strip(EDGES)), count=1).strip(EDGES)
+    what = LEADING.sub("", ASIDE.sub("", GERMAN_END.sub("", what).strip(EDGES)), count=1).strip(EDGES).rstrip(" (（")
     if not any(map(str.isalpha, what)):
         return None
     object = what
