@@ -60,7 +60,7 @@ LABELLED_AFTER = re.compile(
 )
 # Labels of other lists, which end a list of decisions.
 OTHER = re.compile(
-    r"\W{0,6}(?:to-?dos?|tasks?|actions?(?: items| points)?|next steps|follow-?ups?|homework|open (?:points|questions)"
+    r"\W{0,6}(?:to[- ]?dos?|tasks?|actions?(?: items| points)?|next steps|follow-?ups?|homework|open (?:points|questions)"
     r"|aufgaben|offene punkte|nächste schritte|actions? à mener|à faire|prochaines étapes|tareas|pendientes"
     r"|próximos pasos|tarefas|pendências|próximos passos|compiti|da fare|宿題|課題|次回|アクション|待办|待辦|行动项|下一步"
     r"|할 ?일)(?:\W.{0,40})?",

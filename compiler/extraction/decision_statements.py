@@ -27,7 +27,8 @@ CHOSEN_ITEM = any_of("choisie?s?, scelt[oaie], elegid[oa]s?, escolhid[oa]s?")
 NO_OBJECT = any_of("with, by, it, he, she, they, in, yet, at, was, is, so, and, upon, already")
 TAKEN = re.compile(
     r"\b(?:we|i)(?:['’]ve| have)? (?:(?:now |finally |all |both |then |also |just |jointly |mutually ){0,2})"
-    r"(?:decided|chose|chosen|opted|agreed|resolved|settled) (?:(?:to|on|for|that|against|not)\b|in favou?r)?"
+    r"(?:decided|chose|chosen|opted|agreed|resolved|settled) "
+    r"(?:(?:earlier|late|early|back) (?:this|last|in) \w+ |(?:this|last) \w+ |yesterday |today |tonight )?(?:(?:to|on|for|that|against|not)\b|in favou?r)?"
     r"|\b(?:and i|and me|[A-Z]\w+ and i) (?:decided|chose|agreed)\b(?: to| on| that)?"
     r"|\b(?:we|i) (?:chose|picked)\b(?=.{3,60}\b(?:over|instead|rather|because|since)\b)|\bwe chose\b"
     r"|^(?:decided|agreed|chose|opted|resolved|settled) (?:(?:to|on|for|that|against|not)\b|in favou?r)"

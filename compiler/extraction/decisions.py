@@ -80,7 +80,7 @@ JAPANESE_END = re.compile(
     r"(?:する|)(?:ことにした|ことにしました|ことに決めた|に決めた|に決めました|ことに決定|に決定)。?$"
 )
 LATIN = re.compile(r"[A-Za-z]{2}|\d ?(?:月|年|%|号|台|个月)")  # a name, in a text of a script without spaces
-EDGES = " ,.;:。!！、…→⇒–—>="
+EDGES = " ,.;:。!！、…→⇒–—>=・•■"
 BRACKETS_AFTER = re.compile(r" ?[（(][^（()）]{2,150}[)）]?$")
 # A chosen alternative without what it is: `We take option B`. The next sentence says what it is.
 OPTION = re.compile(
@@ -206,7 +206,7 @@ def _stated(
     if listed:
         yield listed
     for at, text in enumerate(texts):
-        if listed and at == listed[0]:
+        if listed and at <= listed[0]:
             continue
         if motion and motion.at == at:
             yield at, motion.what, Stated(0, 0, is_sure=True)
@@ -307,7 +307,7 @@ def _decision(text: str, stated: Stated, reading: Reading) -> tuple[str, str, st
     why = _why(text, stated.end, "" if stated.is_whole and reading.language == "en" else reading.language)
     before = None
     if not why:
-        before = SO_BEFORE.match(text[:start]) or (None if text.isascii() else WHY_BEFORE.match(text))
+        before = SO_BEFORE.match(text[:start]) or SO_BEFORE.match(text[:end]) or (None if text.isascii() else WHY_BEFORE.match(text))
     reason = text[why.start() :].lstrip(" ,;，、(（") if why else before["why"] if before else ""
     until = min(until, why.start()) if why else until
     taken = text[start:end]

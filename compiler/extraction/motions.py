@@ -10,7 +10,7 @@ from typing import NamedTuple
 LINE_MAX = 800  # characters of an item that may contain a motion
 # Words that the text of a motion or a vote contains, in small letters, which are searched first.
 MAY_MOVE = re.compile(
-    r"second|carried|unanim|passed|\baye\b|in favo|angenommen|genehmigt|einstimmig|mehrheitlich|stimme|abstimmung"
+    r"second|carried|was (?:unanimously )?(?:agreed|approved|accepted)|unanim|passed|\baye\b|in favo|angenommen|genehmigt|einstimmig|mehrheitlich|stimme|abstimmung"
     r"|adopt|approuv|aprobad|aprovad|approvat|通过|通過|可決|承認|同意"
 )
 CARRIED = re.compile(

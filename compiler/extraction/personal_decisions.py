@@ -15,7 +15,8 @@ PERSONAL = {
     "en": re.compile(
         r"\b(?:(?:I|[Ww]e)(?:"
         rf"{HAVE}(?=(?:turned down|gave (?:in )?(?:my |our )?notice|given (?:in )?(?:my |our )?notice"
-        r"|gave in (?:my|our) notice|handed in (?:my|our)|resigned (?:from|as)|stepped down|went with|gone with"
+        r"|gave in (?:my|our) notice|handed in (?:my|our)|resigned (?:from|as)|stepped down"
+        r"|went with (?=.{2,40}\b(?:in the end|instead|over|rather)\b)"
         r"|said (?:no|yes) to (?:the|his|her|their|that) (?:offer|job|project|deal)"
         r"|given up on|gave up on|ended up (?:choosing|picking|buying|going with)|settled (?:on|for)"
         r"|opted for|elected to|voted (?:to|against)|declined|canned|scrapped|ditched|shelved)\b)"
@@ -27,7 +28,7 @@ PERSONAL = {
         r"|(?:['’]ve| have)? (?:made|taken|took|come to|reached) (?:the|a|my|our)(?: \w+)? decision(?: to| that| not)?\b"
         r"|(?:['’]ve| have)? (?:made|made the) (?:call|choice) to\b|(?:['’]ve| have)? made up (?:my|our) minds?(?: to| that)\b)"
         r"|(?:[Tt]he|[Mm]y|[Oo]ur) (?:final |big )?decision (?:is|was)(?: made)? to\b)"
-        r"|^(?:Finally,? |In the end,? )?(?=(?:[Ww]ent with|[Tt]urned down|[Gg]ave up on|[Ss]ettled (?:on|for)|[Ss]ticking with"
+        r"|^(?:Finally,? |In the end,? )?(?=(?:[Ww]ent with (?=.{2,40}\b(?:in the end|instead|over|rather)\b)|[Tt]urned down|[Gg]ave up on|[Ss]ettled (?:on|for)|[Ss]ticking with"
         r"|[Ss]taying with|[Gg]oing with|[Ee]nded up (?:buying|choosing|picking|going with)|[Gg]iving up on)\b)"
     ),
     "de": re.compile(
@@ -59,9 +60,9 @@ PERSONAL = {
 # Decisions only with a reason and a name or a contrast: `I sold the Vortek because …`.
 PERSONAL_WEAK = {
     "en": re.compile(
-        rf"\bI(?:{HAVE}(?=(?:moved (?:all|every|my|our|the|from|back|over|to [A-Z]|[A-Z]\w+ )|switched|migrated|sold"
+        rf"\bI(?:{HAVE}(?=(?:moved (?:all|every\w*|my|our|the|from|back|over|to [A-Z]|[A-Z]\w+ )|switched|migrated|sold"
         r"|cancelled|canceled|quit|replaced|dropped|returned|swapped|traded|deleted|retired|closed"
-        r"|gave up|given up|left [A-Z]\w+ (?:for|because|since)|joined|renewed|rejected|refused|accepted|rewrote"
+        r"|went with|gone with|gave up|given up|left [A-Z]\w+ (?:for|because|since)|joined|renewed|rejected|refused|accepted|rewrote"
         r"|stopped|changed (?:the|my|from))\b)"
         rf"|{AM}(?=(?:keeping|selling|moving|switching|replacing|cancelling|canceling|migrating|leaving)\b)"
         rf"|{WILL}(?=(?:keep|sell|switch|move|use|replace|cancel|migrate|renew|rent|rewrite|return to)\b))"
