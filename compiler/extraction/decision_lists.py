@@ -36,7 +36,8 @@ SINGLE = any_of(
     r"""
     (?:our |my |final )?decision(?: (?:made|taken|outcome))?, decided, agreed, beschluss(?:fassung)?, beschlossen,
     entscheidung, entschieden, vereinbart, vereinbarung, festlegung, décision(?: prise)?, décidé, decisión, decidido,
-    acuerdo, acordado, decisão, deliberação, decisione, deciso, delibera, besluit, (?:最终|最終|会议|會議)?(?:决定|決定),
+    acuerdo, acordado, decisão, deliberação, decisione, deciso, delibera, besluit,
+    (?:最终|最終|会议|會議)?(?:决定|決定),
     결정, решили, решено, постановили
     """
 )
@@ -52,7 +53,8 @@ LABELLED = re.compile(
 )
 # A label after the decision: `(decided)`, `（決定）`.
 LABELLED_AFTER = re.compile(
-    r" ?(?:[(（\[【](?:decided|agreed|decision|beschlossen|entschieden|beschluss|décidé|decidido|acordado|deciso|決定|决定"
+    r" ?(?:[(（\[【](?:decided|agreed|decision|beschlossen|entschieden|beschluss|décidé|decidido|acordado|deciso|決定"
+    r"|决定"
     r"|決定済み|已定|결정)[)）\]】]"
     r"|[,;–—] (?:it['’]s|it is|that['’]s) (?:decided|settled|agreed)"
     r"|，(?:就)?这么定了)(?=[.。!！]?$|[.。] )",
@@ -60,9 +62,11 @@ LABELLED_AFTER = re.compile(
 )
 # Labels of other lists, which end a list of decisions.
 OTHER = re.compile(
-    r"\W{0,6}(?:to[- ]?dos?|tasks?|actions?(?: items| points)?|next steps|follow-?ups?|homework|open (?:points|questions)"
+    r"\W{0,6}(?:to[- ]?dos?|tasks?|actions?(?: items| points)?|next steps|follow-?ups?|homework|open (?:points"
+    r"|questions)"
     r"|aufgaben|offene punkte|nächste schritte|actions? à mener|à faire|prochaines étapes|tareas|pendientes"
-    r"|próximos pasos|tarefas|pendências|próximos passos|compiti|da fare|宿題|課題|次回|アクション|待办|待辦|行动项|下一步"
+    r"|próximos pasos|tarefas|pendências|próximos passos|compiti|da fare|宿題|課題|次回|アクション|待办|待辦|行动项"
+    r"|下一步"
     r"|할 ?일)(?:\W.{0,40})?",
     re.IGNORECASE,
 )
@@ -74,19 +78,25 @@ NOTHING = re.compile(
     re.IGNORECASE,
 )
 PENDING = re.compile(
-    r"\b(?:pending|deferred|tabled|tbd|tbc|tba|undecided|no decision|not (?:yet )?(?:decided|agreed)|still open|to discuss"
+    r"\b(?:pending|deferred|tabled|tbd|tbc|tba|undecided|no decision|not (?:yet )?(?:decided|agreed)|still open"
+    r"|to discuss"
     r"|to be (?:discussed|confirmed|determined|decided)|next meeting|vertagt|zurückgestellt|offen|unklar"
     r"|noch zu klären|kein beschluss|nächste sitzung|à (?:voir|discuter|décider|confirmer|revoir)|en suspens"
     r"|prochaine réunion|pendientes?|por (?:definir|decidir|confirmar)|próxima reunión|a (?:definir|decidir|confirmar)"
     r"|em aberto|próxima reunião|da (?:definire|decidere|discutere)|in sospeso|prossima riunione|не решен[оы])\b"
-    r"|結論(?:は)?(?:出さず|出ず|出な|持ち越|見送)|継続(?:審議|検討|協議)|引き続き|持ち越し|保留|次回(?:に|へ|まで|以降|判断)"
-    r"|要検討|検討(?:する|中|へ|$|。)|未定|再検討|改めて(?:議論|相談|検討)|待定|待议|待議|再议|再議|再讨论|再討論|下次再"
+    r"|結論(?:は)?(?:出さず|出ず|出な|持ち越|見送)|継続(?:審議|検討|協議)|引き続き|持ち越し|保留|次回(?:に|へ|まで"
+    r"|以降|判断)"
+    r"|要検討|検討(?:する|中|へ|$|。)|未定|再検討|改めて(?:議論|相談|検討)|待定|待议|待議|再议|再議|再讨论|再討論"
+    r"|下次再"
     r"|暂缓|继续讨论|繼續討論|미정|보류|다음 회의",
     re.IGNORECASE,
 )
-PERSON = r"(?-i:@?[A-ZÄÖÜÀ-Þ][\w.-]+(?: [A-ZÄÖÜÀ-Þ][\w.-]+)?(?:(?:,| and| und| et| y| e| &| \+) [A-ZÄÖÜÀ-Þ][\w.-]+){0,2})"
+PERSON = (
+    r"(?-i:@?[A-ZÄÖÜÀ-Þ][\w.-]+(?: [A-ZÄÖÜÀ-Þ][\w.-]+)?(?:(?:,| and| und| et| y| e| &| \+) [A-ZÄÖÜÀ-Þ][\w.-]+){0,2})"
+)
 TASK = re.compile(
-    rf"(?:action|todo|task|aufgabe|action item)\b.{{0,3}}[:：]|{PERSON} (?:to (?=[a-z])|will (?!be\b|become|stay|remain|no)"
+    rf"(?:action|todo|task|aufgabe|action item)\b.{{0,3}}[:：]|{PERSON} (?:to (?=[a-z])|will (?!be\b|become|stay"
+    rf"|remain|no)"
     r"|kümmer[tn] sich|schreib(?:t|en)|frag(?:t|en)|besorg(?:t|en)|organisier(?:t|en)|prüf(?:t|en)|klär(?:t|en)"
     r"|erstell(?:t|en)|schick(?:t|en)|informier(?:t|en)|meldet|melden|lädt|laden|s['’]occupe|contacte|envoie|prépare"
     r"|appelle|rédige|vérifie|se encarga|llama|envía|prepara|contacta|revisa|trata de|liga|envia|contatta|chiama|manda)"

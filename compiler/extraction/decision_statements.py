@@ -28,7 +28,8 @@ NO_OBJECT = any_of("with, by, it, he, she, they, in, yet, at, was, is, so, and, 
 TAKEN = re.compile(
     r"\b(?:we|i)(?:['’]ve| have)? (?:(?:now |finally |all |both |then |also |just |jointly |mutually ){0,2})"
     r"(?:decided|chose|chosen|opted|agreed|resolved|settled) "
-    r"(?:(?:earlier|late|early|back) (?:this|last|in) \w+ |(?:this|last) \w+ |yesterday |today |tonight )?(?:(?:to|on|for|that|against|not)\b|in favou?r)?"
+    r"(?:(?:earlier|late|early|back) (?:this|last|in) \w+ |(?:this|last) \w+ |yesterday |today |tonight )?(?:(?:to|on"
+    r"|for|that|against|not)\b|in favou?r)?"
     r"|\b(?:and i|and me|[A-Z]\w+ and i) (?:decided|chose|agreed)\b(?: to| on| that)?"
     r"|\b(?:we|i) (?:chose|picked)\b(?=.{3,60}\b(?:over|instead|rather|because|since)\b)|\bwe chose\b"
     r"|^(?:decided|agreed|chose|opted|resolved|settled) (?:(?:to|on|for|that|against|not)\b|in favou?r)"
@@ -61,20 +62,28 @@ TAKEN = re.compile(
 # Committees and meetings that decide, in their minutes.
 BODY = re.compile(
     r"\b(?:(?:the )?(?:committee|board|council|members|meeting|trustees|team|group|panel|directors|assembly|attendees"
-    r"|all present|everyone|everybody) (?:have |has |then |all |both |unanimously )?(?:(?:agreed|decided|resolved|approved"
-    r"|elected)\b(?: unanimously)?(?: to| that| on|)|voted (?:unanimously )?(?:to|that|for|against))(?= (?!with\b|by\b|and\b|as\b|in\b)[\w£$€])"
-    r"|(?:der (?:vorstand|ausschuss|verein|beirat)|die (?:versammlung|mitglieder(?:versammlung)?|gruppe|anwesenden|runde)"
-    r"|das (?:plenum|team|gremium)|man|es) (?:wird |wurde |hat |haben )?(?:daher |sich |dann ){0,2}(?:einstimmig |mehrheitlich )?"
+    r"|all present|everyone|everybody) (?:have |has |then |all |both |unanimously )?(?:(?:agreed|decided|resolved"
+    r"|approved"
+    r"|elected)\b(?: unanimously)?(?: to| that| on|)|voted (?:unanimously )?(?:to|that|for|against))(?= (?!with\b|by\b"
+    r"|and\b|as\b|in\b)[\w£$€])"
+    r"|(?:der (?:vorstand|ausschuss|verein|beirat)|die (?:versammlung|mitglieder(?:versammlung)?|gruppe|anwesenden"
+    r"|runde)"
+    r"|das (?:plenum|team|gremium)|man|es) (?:wird |wurde |hat |haben )?(?:daher |sich |dann ){0,2}(?:einstimmig "
+    r"|mehrheitlich )?"
     r"(?:beschließt|beschließen|beschlossen|entscheidet|entschieden|vereinbart|einigt|einigte|einigten|verständigt)\b"
     r"(?: sich)?(?: einstimmig| mehrheitlich)?(?:,? dass| auf|,|)(?= \w)"
     r"|(?:le (?:bureau|conseil|comité|ca)|l['’](?:assemblée|équipe|association)|on|tout le monde|les membres) "
-    r"(?:a |ont )?(?:décide(?:nt)?|décidé|vote(?:nt)?|voté|adopte(?:nt)?|approuve(?:nt)?|valide(?:nt)?)\b(?: à l['’]unanimité)?"
+    r"(?:a |ont )?(?:décide(?:nt)?|décidé|vote(?:nt)?|voté|adopte(?:nt)?|approuve(?:nt)?"
+    r"|valide(?:nt)?)\b(?: à l['’]unanimité)?"
     r"(?: de| que| pour|)(?= (?!pas\b|toujours|trop|si\b|quand|dans\b|en\b|ensemble)\w| d['’])"
-    r"|se (?:acuerda|decide|aprueba|resuelve)\b(?: que|)(?= (?!en\b|por\b|si\b|cuando\b|hoy\b|mañana\b)\w)|(?:la (?:junta|asamblea|comisión|directiva)|el (?:comité|consejo"
-    r"|equipo)|los (?:socios|vecinos|miembros)) (?:acuerdan?|deciden?|aprueban?|acordó|decidió|aprobó|votan?)\b(?: que|)(?= \w)"
+    r"|se (?:acuerda|decide|aprueba|resuelve)\b(?: que|)(?= (?!en\b|por\b|si\b|cuando\b|hoy\b|mañana\b)\w)"
+    r"|(?:la (?:junta|asamblea|comisión|directiva)|el (?:comité|consejo"
+    r"|equipo)|los (?:socios|vecinos|miembros)) (?:acuerdan?|deciden?|aprueban?|acordó|decidió|aprobó|votan?)\b(?: que"
+    r"|)(?= \w)"
     r"|(?:fica|foi) (?:decidido|aprovado|acordado)\b(?: que|)(?= \w)|decide-se\b(?: que|)"
     r"|(?:a (?:direção|assembleia|diretoria)|o (?:conselho|comité)) (?:decide|decidiu|aprova|aprovou)\b(?: que|)(?= \w)"
-    r"|si (?:decide|delibera|stabilisce|approva)\b(?: di| che|)(?= \w)|(?:l['’]assemblea|il (?:consiglio|direttivo|comitato)) "
+    r"|si (?:decide|delibera|stabilisce|approva)\b(?: di| che|)(?= \w)|(?:l['’]assemblea|il (?:consiglio|direttivo"
+    r"|comitato)) "
     r"(?:decide|delibera|approva|ha (?:deciso|deliberato|approvato))\b(?: di| che|)(?= \w))"
     r"|(?:^|(?<=[:→.–—-] ))(?:решили|решено|договорились|постановили)\b(?=,? \w)",
     re.IGNORECASE,
@@ -82,8 +91,10 @@ BODY = re.compile(
 # Words before a colon that announce a decision.
 ANNOUNCED = re.compile(
     r"(?:^|(?<=[.!,;–—(] ))(?:(?:so |ok |okay |right |well |alors |also |gut |vale ){0,2},?"
-    r"(?:it['’]s (?:settled|decided|official)|that['’]s (?:settled|decided)|change of plans?|new (?:plan|rule)|final (?:call|choice)"
-    r"|neue regel|planänderung|es steht fest|nouvelle règle|changement de (?:plan|programme)|c['’]est décidé|cambio de planes?"
+    r"(?:it['’]s (?:settled|decided|official)|that['’]s (?:settled|decided)|change of plans?|new (?:plan|rule)"
+    r"|final (?:call|choice)"
+    r"|neue regel|planänderung|es steht fest|nouvelle règle|changement de (?:plan|programme)|c['’]est décidé"
+    r"|cambio de planes?"
     r"|nueva regla|decidido|está decidido|mudança de planos?|nova regra|cambio di programma|nuova regola|è deciso"
     r"|решено|новое правило)) ?[:,–—-] (?=\w)"
     r"|(?:^|(?<=[。！，]))(?:新规矩|新规定|计划有变|計劃有變|改计划了?|新ルール|予定変更|方針変更|새 규칙)[:：]",
@@ -178,9 +189,7 @@ FUTURE = any_of(
 )
 FROM_NOW = re.compile(rf"^(?!.*\b{READER}\b).*?\b{FUTURE}\b", re.IGNORECASE)
 # Alternatives that were not chosen, which count like a name.
-CONTRAST = re.compile(
-    rf"{INSTEAD}|, not \w|\bfrom .{{2,40}} to\b|\bvon .{{2,40}} (?:auf|zu)\b|{spaceless.CONTRAST}"
-)
+CONTRAST = re.compile(rf"{INSTEAD}|, not \w|\bfrom .{{2,40}} to\b|\bvon .{{2,40}} (?:auf|zu)\b|{spaceless.CONTRAST}")
 # Under such a heading, every sentence in which the team does something is a decision.
 STATED = re.compile(
     r"\b(?:we|wir|nous|on|nós|nosotros)\b|我们|我們|мы\b|^(?:use|adopt|keep|move|switch|replace|drop)\b",
@@ -190,9 +199,9 @@ STATED = re.compile(
 # one of the stems in scripts without spaces. They are searched first, to save time. `_` stands for a space.
 STEMS = any_of(
     """
-    acuerda, aprueba, beschließ, change_of, cambio_d, changement_d, договорились, постановили, нов, planänderung, neue_r,
-    es_steht_fest, einigt, new_plan, new_rule, nouvelle_r, nueva_r, nova_r, nuova_r, mudança_d, final_c, it['’]s_o, aprov,
-    approv, adopt, delibera, stabilisce, valid, vot, verständigt, elected, agreed, resuelve,
+    acuerda, adopt, approv, aprov, aprueba, beschließ, cambio_d, change_of, changement_d, delibera, elected,
+    es_steht_fest, final_c, it['’]s_o, mudança_d, neue_r, new_plan, new_rule, nouvelle_r, nova_r, nueva_r, nuova_r, planänderung,
+    resuelve, stabilisce, valid, verständigt, vot, договорились, нов, постановили,
     a_partir_de, ab_heute, ab_jetzt, ab_sofort, abgemacht, abgesagt, abgeschafft, abolit, abstimmung, accord_pour,
     acord, acté, adiad, adiamos, adopté, agreed, all_agreed, alugamos, angenommen, annullat, annulliamo, annulé,
     anstatt, anstelle, aplazad, aplazamos, approuvé, aprob, au_lieu_d, ausgemacht, beschl, building, buying, called_off,

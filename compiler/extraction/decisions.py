@@ -22,8 +22,8 @@ from .names.attendees import ATTENDING
 from .names.capitals import runs
 from .readings import Reading
 from .stated import Stated
-from .texts.metadata import short_name
 from .texts.language import stops_of, word_set
+from .texts.metadata import short_name
 from .texts.text import Sentence, TextLine, fold_text, padded
 
 TITLE_MAX = 90
@@ -37,13 +37,15 @@ VAGUE = word_set("do go make take get have use buy now today then ahead there he
 WHY = re.compile(
     r"[,;，、]?\s*(?:['’]cause\b|\b(?:because|as (?=(?:only|nobody|no one|there)\b)|since(?! (?:\d|then|last|yesterday"
     r"|early|late|mid)\b)|so that|porque|pois"
-    r"|vu que|vu qu['’]|visto que|visto che|due to|wegen|aufgrund|à cause|faute de|debido a|a causa|devido a|из-за|dado que|dato che|siccome|poiché|dal momento che|puesto que|ya que"
+    r"|vu que|vu qu['’]|visto que|visto che|due to|wegen|aufgrund|à cause|faute de|debido a|a causa|devido a|из-за"
+    r"|dado que|dato che|siccome|poiché|dal momento che|puesto que|ya que"
     r"|uma vez que|étant donné qu"
     r"|já que|parce que|parce qu['’]|car (?=(?:il|"
     r"elle|on|le|la|les|nous|je|un|une|tout|ça|sans|ce|cette|ces|son|sa|ses|notre|nos|\w+[ei]r)\b|[cjl]['’]"
     r"|(?-i:[A-ZÀ-Þ]))|puisque|weil|denn|damit|perché|porque|"
     r"потому что)\b|因为|因為|为了|以便|เพราะ)|,\s+(?:(?:way |far |just |simply )?too (?=\w)|trop (?=\w)|troppo (?=\w)"
-    r"|demasiad[oa]s? (?=\w)|zu (?=(?:teuer|spät|viel|wenig|weit|alt|aufw[eä]ndig|kompliziert|langsam|laut|groß|klein|schwer"
+    r"|demasiad[oa]s? (?=\w)|zu (?=(?:teuer|spät|viel|wenig|weit|alt|aufw[eä]ndig|kompliziert|langsam|laut|groß|klein"
+    r"|schwer"
     r"|umständlich|unsicher|riskant|stressig)\b))|,\s+as\b(?! (?:well|soon|long|far|if|much|many)\b)",
     re.IGNORECASE,
 )
@@ -51,19 +53,23 @@ WHY = re.compile(
 GERMAN_WHY = re.compile(r",? da (?=\w+ )|, (?=(?:die|der|das|es|wir|ich|sie|mein|unser)\b[^,.]{3,80}\bsonst\b)")
 # A reason after a decision in English: `sell it, as it is damp`, but not `as we said`.
 AS_IT_IS = re.compile(
-    r",? as (?=(?:it|there|he|she|they|i|we)(?:['’](?:s|re|m)| (?:is|was|are|were|am|need|have|has|can['’]t|don['’]t|doesn['’]t))\b)",
+    r",? as (?=(?:it|there|he|she|they|i|we)(?:['’](?:s|re|m)| (?:is|was|are|were|am|need|have|has|can['’]t|don['’]t"
+    r"|doesn['’]t))\b)",
     re.IGNORECASE,
 )
 # A reason before a decision: `The bill doubled, so we moved it.`
 HENCE = re.compile(
-    r"(?:so|therefore|hence|that['’]s why|which is why|deshalb|daher|darum|drum|deswegen|also|du coup|donc|alors|así que"
-    r"|por eso|por lo que|então|por isso|quindi|perciò|поэтому)\b",
+    r"(?:so|therefore|hence|that['’]s why|which is why|deshalb|daher|darum|drum|deswegen|also|du coup|donc|alors"
+    r"|así que|por eso|por lo que|então|por isso|quindi|perciò|поэтому)\b",
     re.IGNORECASE,
 )
 SO_BEFORE = re.compile(rf"(?P<why>.{{8,200}}?)[,;:.–—-]* *\b{HENCE.pattern},? *$", re.IGNORECASE)
 # People with whom the writer decided.
 WITH = re.compile(r"(?:和|跟|与|與|同|陪|带|帶|给|給)[^，,。]{1,8}(?:商量|讨论|討論|说好|聊|谈)|我")
-REASON = re.compile(r"(?:reasons?|why|warum|pourquoi|grund dafür|der grund|begründung|gr[uü]nde?|raisons?|motiv[oi]s?|理由|原因)\s?[:：]", re.IGNORECASE)
+REASON = re.compile(
+    r"(?:reasons?|why|warum|pourquoi|grund dafür|begründung|gr[uü]nde?|raisons?|motiv[oi]s?|理由|原因)\s?[:：]",
+    re.IGNORECASE,
+)
 WHY_BEFORE = re.compile(r"^(?P<why>.{3,150}?(?:ので|から(?=[、,，])|ため|때문에|因此|所以))に?[、,，]?")
 SO = re.compile(
     r"\b(?:consequently|as a result|therefore|that means|por isso|por lo tanto|assim|du coup|"
@@ -74,7 +80,11 @@ SO = re.compile(
 # A negation at the end of a match of TAKEN, which must stay in the title.
 REFUSED = re.compile(r"\b(?:against|não)$", re.IGNORECASE)
 FOR_OR_AGAINST = re.compile(r"da(?:für|gegen)", re.IGNORECASE)
-LEADING = re.compile(r"^(?:(?:yes|yeah|ok|okay|right|well|and|but|so),? (?=we|i\b))?(?:(?:to|that|on|por|que|de|zu|di|pour|para|dass|de[nm])\s+|d['’]|了|要)(?=\S)", re.IGNORECASE)
+LEADING = re.compile(
+    r"^(?:(?:yes|yeah|ok|okay|right|well|and|but|so),? (?=we|i\b))?"
+    r"(?:(?:to|that|on|por|que|de|zu|di|pour|para|dass|de[nm])\s+|d['’]|了|要)(?=\S)",
+    re.IGNORECASE,
+)
 GERMAN_END = re.compile(r",?\s*(?:entschieden|beschlossen|geeinigt|vereinbart)\b.*$", re.IGNORECASE)
 JAPANESE_END = re.compile(
     r"(?:する|)(?:ことにした|ことにしました|ことに決めた|に決めた|に決めました|ことに決定|に決定)。?$"
@@ -159,9 +169,7 @@ def _decisions(reading: Reading, *, is_personal: bool) -> Iterator[Decision]:
             elif why not in sentence.text:
                 why = sentence.text
             before = tuple(
-                _leading_up(
-                    sentence, sentences[max(0, index + at - 2) : index + at], line.sentences, reading.language
-                )
+                _leading_up(sentence, sentences[max(0, index + at - 2) : index + at], line.sentences, reading.language)
             )
             after = tuple(filter(follows, later))
             yield Decision(title, sentence, why, before, after, _has_page(reading, stated, object, why))
@@ -307,7 +315,11 @@ def _decision(text: str, stated: Stated, reading: Reading) -> tuple[str, str, st
     why = _why(text, stated.end, "" if stated.is_whole and reading.language == "en" else reading.language)
     before = None
     if not why:
-        before = SO_BEFORE.match(text[:start]) or SO_BEFORE.match(text[:end]) or (None if text.isascii() else WHY_BEFORE.match(text))
+        before = (
+            SO_BEFORE.match(text[:start])
+            or SO_BEFORE.match(text[:end])
+            or (None if text.isascii() else WHY_BEFORE.match(text))
+        )
     reason = text[why.start() :].lstrip(" ,;，、(（") if why else before["why"] if before else ""
     until = min(until, why.start()) if why else until
     taken = text[start:end]
@@ -354,10 +366,10 @@ def _has_page(reading: Reading, stated: Stated, object: str, why: str) -> bool:
         return False
     if stated.is_weak and not stated.is_whole and (why or is_named) and minutes.is_minutes(reading.lines):
         return True
-    is_contrast = CONTRAST.search(object) is not None
+    is_contrast, is_spaceless = CONTRAST.search(object) is not None, SPACELESS.search(object) is not None
     if stated.is_weak:
-        return (bool(why) and (is_named or is_contrast)) or (is_named and is_contrast and SPACELESS.search(object))
-    return is_named or bool(why) or (is_contrast and SPACELESS.search(object) is not None)
+        return (is_named or is_contrast) and (bool(why) or (is_named and is_spaceless and is_contrast))
+    return is_named or bool(why) or (is_contrast and is_spaceless)
 
 
 def _has_name(reading: Reading, object: str) -> bool:

@@ -8,7 +8,8 @@ from .stated import Stated
 from .texts.text import TextLine
 
 MINUTES = re.compile(
-    r".{0,30}(?:anwesend|teilnehme|attend|present|minutes|protokoll|tagesordnung|agenda|ordre du jour|présents|presentes"
+    r".{0,30}(?:anwesend|teilnehme|attend|present|minutes|protokoll|tagesordnung|agenda|ordre du jour|présents"
+    r"|presentes"
     r"|orden del día|ordine del giorno|presenti|議題|出席|议程|參加者|参加者)",
     re.IGNORECASE,
 )
@@ -20,8 +21,10 @@ CHOICE = re.compile(
     re.IGNORECASE,
 )
 OPINION = re.compile(
-    r"\b(?:wäre|könnten?|würden?|sollten?|vorschl\w*|idee\w*|vermutlich|vielleicht|evtl|ggf|eventuell|prüfen|klären|meint|findet"
-    r"|would|could|should|might|may|suggest\w*|propos\w*|ideas?|maybe|perhaps|probably|thinks?|check|serait|pourrait|propose"
+    r"\b(?:wäre|könnten?|würden?|sollten?|vorschl\w*|idee\w*|vermutlich|vielleicht|evtl|ggf|eventuell|prüfen|klären"
+    r"|meint|findet"
+    r"|would|could|should|might|may|suggest\w*|propos\w*|ideas?|maybe|perhaps|probably|thinks?|check|serait|pourrait"
+    r"|propose"
     r"|peut-être|idée|sería|podría|propone|quizás|seria|poderia|propõe|talvez|sarebbe|potrebbe|forse)\b|[?？]",
     re.IGNORECASE,
 )

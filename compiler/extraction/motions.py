@@ -10,32 +10,38 @@ from typing import NamedTuple
 LINE_MAX = 800  # characters of an item that may contain a motion
 # Words that the text of a motion or a vote contains, in small letters, which are searched first.
 MAY_MOVE = re.compile(
-    r"second|carried|was (?:unanimously )?(?:agreed|approved|accepted)|unanim|passed|\baye\b|in favo|angenommen|genehmigt|einstimmig|mehrheitlich|stimme|abstimmung"
+    r"second|carried|was (?:unanimously )?(?:agreed|approved|accepted)|unanim|passed|\baye\b|in favo|angenommen"
+    r"|genehmigt|einstimmig|mehrheitlich|stimme|abstimmung"
     r"|adopt|approuv|aprobad|aprovad|approvat|通过|通過|可決|承認|同意"
 )
 CARRIED = re.compile(
-    r"\b(?:second(?:s|ed)|2nd(?:ed|s)?|carried|passed|approved|adopted|unanim\w+|all in favou?r|none (?:opposed|opposing)"
+    r"\b(?:second(?:s|ed)|2nd(?:ed|s)?|carried|passed|approved|adopted|unanim\w+|all in favou?r|none (?:opposed"
+    r"|opposing)"
     r"|nem\.? con)\b",
     re.IGNORECASE,
 )
 FAILED = re.compile(
     r"\b(?:failed|defeated|lost|withdrawn|not (?:carried|passed|approved|adopted)|rejected|voted down|tabled|abgelehnt"
-    r"|zurückgezogen|vertagt|nicht angenommen|keine mehrheit|rejetée?|repoussée?|rechazad[oa]|rejeitad[oa]|respint[oa])\b"
+    r"|zurückgezogen|vertagt|nicht angenommen|keine mehrheit|rejetée?|repoussée?|rechazad[oa]|rejeitad[oa]"
+    r"|respint[oa])\b"
     r"|否決|否决|不同意|没有通过|未通过",
     re.IGNORECASE,
 )
 FORMAL = re.compile(
     r"\b(?:accept\w*|approv\w*|adopt\w*|receiv\w*|confirm\w*|amend\w*) (?:of )?(?:the |last |previous |these )*"
-    r"(?:\w+ ){0,2}(?:minutes|agenda|reports?|apologies)\b|\bminutes\b.{0,60}\b(?:accept|approv|adopt|pass|read|confirm)"
+    r"(?:\w+ ){0,2}(?:minutes|agenda|reports?|apologies)\b|\bminutes\b.{0,60}\b(?:accept|approv|adopt|pass|read"
+    r"|confirm)"
     r"|\bagenda\b.{0,30}\b(?:approv|adopt|accept)"
-    r"|\badjourn|\b(?:close|end) (?:of )?the meeting|\bquorum|\bprotokoll|tagesordnung|entlastung|beschlussfähig|niederschrift"
+    r"|\badjourn|\b(?:close|end) (?:of )?the meeting|\bquorum|\bprotokoll|tagesordnung|entlastung|beschlussfähig"
+    r"|niederschrift"
     r"|\b(?:procès-verbal|compte[- ]rendu|ordre du jour|rapport moral|quitus|acta|orden del día|actas|ata|ordem do dia"
     r"|verbale|ordine del giorno)\b|議事録|会议纪要|议程",
     re.IGNORECASE,
 )
 MOVER = r"(?:[A-Z][\w.]*|[Cc]ommittee|[Bb]oard|[Cc]hair)"
 MOVED = re.compile(
-    rf"(?:^|(?<=[\s(]))(?:{MOVER} (?:moves?|moved|motioned|proposes?|proposed)(?: and \w+ seconded)?|I move|(?:it was )?[Mm]oved"
+    rf"(?:^|(?<=[\s(]))(?:{MOVER} (?:moves?|moved|motioned|proposes?|proposed)(?: and \w+ seconded)?|I move"
+    rf"|(?:it was )?[Mm]oved"
     r"|(?:A )?[Mm]otion(?: (?:was )?made)?)"
     r"(?: by [^.;:]{2,50}?(?: and seconded by [^.;:]{2,40}?)?)?,?(?: seconded by [^.;:]{2,40}?)?,?"
     r" ?(?::|that|to|for|(?=the\b|we\b|a\b|an\b))(?: we)? +(?=\S)",
@@ -54,14 +60,18 @@ ASKED = re.compile(
 )
 # `Pachterhöhung einstimmig angenommen`, `se aprueba por unanimidad`: what was voted on stands before or after it.
 VOTED = re.compile(
-    r"(?:\b(?:wird|wurde|werden|wurden|ist|sind|hat)? ?(?:mit (?:großer )?mehrheit|mit \d+[^.;]{0,60}?|einstimmig|mehrheitlich"
+    r"(?:\b(?:wird|wurde|werden|wurden|ist|sind|hat)? ?(?:mit (?:großer )?mehrheit|mit \d+[^.;]{0,60}?|einstimmig"
+    r"|mehrheitlich"
     r"|ohne gegenstimmen?|bei \d+ enthaltung(?:en)?) (?:angenommen|beschlossen|genehmigt|verabschiedet|zugestimmt"
     r"|dafür)\b"
-    r"|\b(?:(?:(?:est|sont|a été|ont été) )?(?:adopté|approuvé|voté|validé)e?s?|(?:adopte|approuve|vote|valide)(?:nt)?) à (?:l['’]unanimité|la majorité)"
+    r"|\b(?:(?:(?:est|sont|a été|ont été) )?(?:adopté|approuvé|voté|validé)e?s?|(?:adopte|approuve|vote"
+    r"|valide)(?:nt)?) à (?:l['’]unanimité|la majorité)"
     r"|\b(?:(?:queda|se|es|fue|ha sido) )?(?:aprueba|aprueban|aprobó|aprobad[oa]s?) por (?:unanimidad|mayoría)"
     r"|\b(?:(?:foi|fica) )?(?:aprovad[oa]s?|aprovam?|aprovaram) por (?:unanimidade|maioria)"
-    r"|\b(?:(?:è|viene) )?(?:approvat[oa]|approva(?:no)?) all['’]unanimità|\b(?:(?:è|viene) )?approvat[oa] a maggioranza"
-    r"|\b(?:carried|passed|approved|adopted|agreed) unanimously|\bunanimously (?:agreed|approved|passed|adopted|carried|voted)"
+    r"|\b(?:(?:è|viene) )?(?:approvat[oa]|approva(?:no)?) all['’]unanimità|\b(?:(?:è"
+    r"|viene) )?approvat[oa] a maggioranza"
+    r"|\b(?:carried|passed|approved|adopted|agreed) unanimously|\bunanimously (?:agreed|approved|passed|adopted"
+    r"|carried|voted)"
     r"|\b(?:全票|一致)(?:通过|同意)(?:了)?|(?:全会一致|満場一致|賛成多数)で(?:可決|承認|決定|了承))",
     re.IGNORECASE,
 )
@@ -72,17 +82,23 @@ ADOPTED = re.compile(
     re.IGNORECASE,
 )
 SUPPOSED = re.compile(
-    r"\W*(?:if|when|once|unless|whether|wenn|falls|sobald|ob|si|quand|lorsqu|cuando|quando|se|caso|もし|如果|若)\b", re.IGNORECASE
+    r"\W*(?:if|when|once|unless|whether|wenn|falls|sobald|ob|si|quand|lorsqu|cuando|quando|se|caso|もし|如果"
+    r"|若)\b",
+    re.IGNORECASE,
 )
 # A count of votes, which says nothing of its subject.
 COUNTED = re.compile(
-    r"^(?:[^.:;]{0,40}\b)?(?:abstimmung|ergebnis|vote|votes|voted|voting|résultat du vote|votación|votazione|votação|投票|表决)"
-    r"\b[^.:]{0,60}[:：]? ?\W{0,3}\d{1,4}\W{0,2} ?(?:ja|yes|in favou?r|for\b|dafür|stimmen|pour|oui|a favor|sí|sim|favorevoli"
+    r"^(?:[^.:;]{0,40}\b)?(?:abstimmung|ergebnis|vote|votes|voted|voting|résultat du vote|votación|votazione|votação"
+    r"|投票|表决)"
+    r"\b[^.:]{0,60}[:：]? ?\W{0,3}\d{1,4}\W{0,2} ?(?:ja|yes|in favou?r|for\b|dafür|stimmen|pour|oui|a favor|sí|sim"
+    r"|favorevoli"
     r"|票|人)|^motion (?:carried|passed|approved)(?: unanimously)?[.!]?$|^(?:carried|passed|approved) unanimously[.!]?$"
     r"|^einstimmig (?:angenommen|genehmigt|beschlossen)[.!]?$",
     re.IGNORECASE,
 )
-ON = re.compile(r"\b(?:abstimmung über|vote on|voted on|vote sur|votación sobre|über) (?P<what>[^.:;]{4,120})", re.IGNORECASE)
+ON = re.compile(
+    r"\b(?:abstimmung über|vote on|voted on|vote sur|votación sobre|über) (?P<what>[^.:;]{4,120})", re.IGNORECASE
+)
 SUBJECT_MIN = 6  # characters of what was voted on, before the words of the vote
 
 
@@ -103,7 +119,9 @@ def find_motion(sentences: list[str], above: str) -> Motion | None:
     for at, sentence in enumerate(sentences):
         if "?" in sentence or SUPPOSED.match(sentence):
             continue
-        if (moved := MOVED.search(sentence)) and CARRIED.search(" ".join([sentence[moved.end() :], *sentences[at + 1 :]])):
+        if (moved := MOVED.search(sentence)) and CARRIED.search(
+            " ".join([sentence[moved.end() :], *sentences[at + 1 :]])
+        ):
             end = MOVED_END.search(sentence, moved.end() + 3)
             return Motion(sentence[moved.end() : end.start() if end else len(sentence)], at)
         if agreed := AGREED_TO.search(sentence):

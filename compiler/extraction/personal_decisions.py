@@ -25,10 +25,13 @@ PERSONAL = {
         r"|going back to using|done with|not (?:renewing|buying|using|going to (?:renew|buy|take|use)))\b)"
         rf"|{WILL}(?=(?:stick (?:with|to)|stay with|go with|continue (?:using|to use)|return to using"
         r"|stop using|no longer use|not renew)\b)"
-        r"|(?:['’]ve| have)? (?:made|taken|took|come to|reached) (?:the|a|my|our)(?: \w+)? decision(?: to| that| not)?\b"
-        r"|(?:['’]ve| have)? (?:made|made the) (?:call|choice) to\b|(?:['’]ve| have)? made up (?:my|our) minds?(?: to| that)\b)"
+        r"|(?:['’]ve| have)? (?:made|taken|took|come to|reached) (?:the|a|my|our)(?: \w+)? decision(?: to| that"
+        r"| not)?\b"
+        r"|(?:['’]ve| have)? (?:made|made the) (?:call|choice) to\b|(?:['’]ve| have)? made up (?:my|our) minds?(?: to"
+        r"| that)\b)"
         r"|(?:[Tt]he|[Mm]y|[Oo]ur) (?:final |big )?decision (?:is|was)(?: made)? to\b)"
-        r"|^(?:Finally,? |In the end,? )?(?=(?:[Ww]ent with (?=.{2,40}\b(?:in the end|instead|over|rather)\b)|[Tt]urned down|[Gg]ave up on|[Ss]ettled (?:on|for)|[Ss]ticking with"
+        r"|^(?:Finally,? |In the end,? )?(?=(?:[Ww]ent with (?=.{2,40}\b(?:in the end|instead|over|rather)\b)"
+        r"|[Tt]urned down|[Gg]ave up on|[Ss]ettled (?:on|for)|[Ss]ticking with"
         r"|[Ss]taying with|[Gg]oing with|[Ee]nded up (?:buying|choosing|picking|going with)|[Gg]iving up on)\b)"
     ),
     "de": re.compile(
@@ -39,7 +42,8 @@ PERSONAL = {
     ),
     "fr": re.compile(
         r"\b(?:(?:[Oo]n|[Jj]e|[Nn]ous) (?:part|pars|partons|reste|restons) (?:sur|avec|chez)\b"
-        r"|[Jj]['’]ai (?:finalement |enfin |donc )?(?=(?:renoncé à|démissionné|refusé|laissé tomber|abandonné|résilié)\b)"
+        r"|[Jj]['’]ai (?:finalement |enfin |donc )?(?=(?:renoncé à|démissionné|refusé|laissé tomber|abandonné"
+        r"|résilié)\b)"
         r"|[Vv]a pour (?=(?:le|la|les|un|une|[A-Z])))"
     ),
     "es": re.compile(
@@ -48,25 +52,31 @@ PERSONAL = {
         r"|(?:[Hh]e|[Hh]emos) (?=(?:dejado|rechazado|renunciado|cancelado|dimitido)\b))"
     ),
     "pt": re.compile(
-        r"\b(?:(?:[Dd]ecidi|[Rr]esolvi|[Oo]ptei por|[Ee]scolhi|[Ff]iquei com|[Vv]ou ficar com|[Ff]icamos com)\b(?: que)?"
+        r"\b(?:(?:[Dd]ecidi|[Rr]esolvi|[Oo]ptei por|[Ee]scolhi|[Ff]iquei com|[Vv]ou ficar com"
+        r"|[Ff]icamos com)\b(?: que)?"
         r"|(?=(?:[Dd]esisti d[eao]|[Rr]ecusei|[Cc]ancelei|[Ll]arguei)\b))"
     ),
     "it": re.compile(
         r"\b(?:(?:[Hh]o optato per|[Rr]esto con|[Mm]i tengo|[Dd]ecido di|[Vv]ado con)\b"
         r"|[Hh]o (?=(?:rifiutato|rinunciato|disdetto|lasciato perdere|annullato)\b))"
     ),
-    "ru": re.compile(r"\b(?:[Оо]стаюсь на\b|(?:[Яя] )?(?=(?:[Оо]тказал(?:ся|ась) от|[Пп]ереш[ёе]л на|[Пп]ерешла на)\b))"),
+    "ru": re.compile(
+        r"\b(?:[Оо]стаюсь на\b|(?:[Яя] )?(?=(?:[Оо]тказал(?:ся|ась) от|[Пп]ереш[ёе]л на"
+        "|[Пп]ерешла на)\b))"
+    ),
 }
 # Decisions only with a reason and a name or a contrast: `I sold the Vortek because …`.
 PERSONAL_WEAK = {
     "en": re.compile(
         rf"\bI(?:{HAVE}(?=(?:moved (?:all|every\w*|my|our|the|from|back|over|to [A-Z]|[A-Z]\w+ )|switched|migrated|sold"
         r"|cancelled|canceled|quit|replaced|dropped|returned|swapped|traded|deleted|retired|closed"
-        r"|went with|gone with|gave up|given up|left [A-Z]\w+ (?:for|because|since)|joined|renewed|rejected|refused|accepted|rewrote"
+        r"|went with|gone with|gave up|given up|left [A-Z]\w+ (?:for|because|since)|joined|renewed|rejected|refused"
+        r"|accepted|rewrote"
         r"|stopped|changed (?:the|my|from))\b)"
         rf"|{AM}(?=(?:keeping|selling|moving|switching|replacing|cancelling|canceling|migrating|leaving)\b)"
         rf"|{WILL}(?=(?:keep|sell|switch|move|use|replace|cancel|migrate|renew|rent|rewrite|return to)\b))"
-        r"|^(?=(?:Switched|Moved|Migrated|Ditched|Dropped|Cancelled|Canceled|Sold|Quit|Gave up|Replaced|Swapped|Leaving) \w)"
+        r"|^(?=(?:Switched|Moved|Migrated|Ditched|Dropped|Cancelled|Canceled|Sold|Quit|Gave up|Replaced|Swapped"
+        r"|Leaving) \w)"
         r"|^(?:From|Starting|As of) (?=(?:next |this )?\w+(?: \d{1,4})?(?: on)?,? (?:I|we)\b)"
     ),
     "de": re.compile(
@@ -93,14 +103,17 @@ CHOSEN = re.compile(
     r"|\b[Ss]o there goes (?P<gone>(?:the|our|my) [\w-]+(?: [\w-]+){0,3})(?=[,.!;:]|$)"
 )
 NO_CHOICE = re.compile(
-    r"\b(?:as|what|how|that|this|there|where|here|when|who|think|knows?|says?|said|so|see|however|because|if|like|true|good|bad|weekend|evening"
+    r"\b(?:as|what|how|that|this|there|where|here|when|who|think|knows?|says?|said|so|see|however|because|if|like|true"
+    r"|good|bad|weekend|evening"
     r"|day|night|morning|week)$",
     re.IGNORECASE,
 )
 # Words in a sentence in the first person that make it no decision.
 NOT_MEANT = re.compile(
-    r"\b(?:almost|nearly|would|wouldn['’]t|could|might|maybe|perhaps|should|if i|wish|used to|tempted|thinking (?:of|about)"
-    r"|considering|considered|planned to|wanted to|hope to|hoping|someday|one day|usually|often|always|sometimes|beinahe"
+    r"\b(?:almost|nearly|would|wouldn['’]t|could|might|maybe|perhaps|should|if i|wish|used to|tempted|thinking (?:of"
+    r"|about)"
+    r"|considering|considered|planned to|wanted to|hope to|hoping|someday|one day|usually|often|always|sometimes"
+    r"|beinahe"
     r"|vielleicht|würde|könnte|peut-être|presque|quizás?|tal vez|casi|talvez|quase|forse|quasi)\b",
     re.IGNORECASE,
 )
@@ -110,7 +123,9 @@ def may_decide(text: str, language: str) -> bool:
     """Return whether a text in this language may contain such a decision."""
     own, weak = PERSONAL.get(language), PERSONAL_WEAK.get(language)
     found = (own and own.search(text)) or (weak and weak.search(text))
-    return found is not None or (language == "en" and (" it is" in text or "ack to " in text or "o there goes " in text))
+    return found is not None or (
+        language == "en" and (" it is" in text or "ack to " in text or "o there goes " in text)
+    )
 
 
 def find_statement(text: str, language: str) -> Stated | None:

@@ -17,30 +17,38 @@ DONE_EN = (
 )
 DOING_EN = (
     r"(?:leaving|quitting|ditching|dropping|abandoning|keeping|selling|shutting down|closing|sunsetting|cancell?ing"
-    r"|switching (?:from|to|back|away)|moving (?:from|to|back|away|off|on from)|migrating (?:from|to|away|off)|returning to"
-    r"|going back to|giving up on|giving up|saying goodbye to|goodbye,? |farewell,? |bye,? |back to|replacing|sticking with"
+    r"|switching (?:from|to|back|away)|moving (?:from|to|back|away|off|on from)|migrating (?:from|to|away|off)"
+    r"|returning to"
+    r"|going back to|giving up on|giving up|saying goodbye to|goodbye,? |farewell,? |bye,? |back to|replacing"
+    r"|sticking with"
     r"|staying with|so long,? )"
 )
 # The title of the page leaves out what stands before a lookahead.
 TITLED = {
     "en": re.compile(
-        rf"(?:(?:why|how) (?:i|we)(?:['’]m| am|['’]re| are|['’]ve| have)? |(?:i|we)(?:['’]m| am|['’]re| are|['’]ve| have)? )"
-        rf"(?:finally |just )?(?=(?:{DONE_EN}|{DOING_EN})\b)|(?={DOING_EN} ?\S)|(?=from [^,.:?]{{2,30}} to [^,.:?]{{2,40}}$)",
+        rf"(?:(?:why|how) (?:i|we)(?:['’]m| am|['’]re| are|['’]ve| have)? |(?:i|we)(?:['’]m| am|['’]re| are|['’]ve"
+        rf"| have)? )"
+        rf"(?:finally |just )?(?=(?:{DONE_EN}|{DOING_EN})\b)|(?={DOING_EN} ?\S)"
+        rf"|(?=from [^,.:?]{{2,30}} to [^,.:?]{{2,40}}$)",
         re.IGNORECASE,
     ),
     "de": re.compile(
-        r"(?:warum|wieso|weshalb) (?=ich\b)|(?=(?:abschied von|umstieg (?:auf|von)|wechsel (?:zu|von|auf)|zurück zu|umzug"
-        r" (?:auf|zu|von|nach)|weg von|schluss mit|tschüss|adieu|ich (?:verlasse|kündige|verkaufe|wechsle|bleibe bei))\b)"
+        r"(?:warum|wieso|weshalb) (?=ich\b)|(?=(?:abschied von|umstieg (?:auf|von)|wechsel (?:zu|von|auf)|zurück zu"
+        r"|umzug"
+        r" (?:auf|zu|von|nach)|weg von|schluss mit|tschüss|adieu|ich (?:verlasse|kündige|verkaufe|wechsle"
+        r"|bleibe bei))\b)"
         r"|(?=von [^,.:?]{2,30} zu [^,.:?]{2,40}$)",
         re.IGNORECASE,
     ),
     "fr": re.compile(
-        r"pourquoi (?=(?:j['’]ai|je|nous)\b)|(?=(?:je quitte|j['’]arrête|j['’]ai (?:quitté|vendu|arrêté)|adieu|au revoir"
+        r"pourquoi (?=(?:j['’]ai|je|nous)\b)|(?=(?:je quitte|j['’]arrête|j['’]ai (?:quitté|vendu|arrêté)|adieu"
+        r"|au revoir"
         r"|retour à|passage à|passer à|fin de)\b)|(?=de [^,.:?]{2,30} à [^,.:?]{2,40}$)",
         re.IGNORECASE,
     ),
     "es": re.compile(
-        r"por qué (?=(?:dejé|dejo|cambié|me fui|vendí|he dejado)\b)|(?=(?:adiós,? a|adiós|dejo|me paso a|vuelvo a|vuelta a"
+        r"por qué (?=(?:dejé|dejo|cambié|me fui|vendí|he dejado)\b)|(?=(?:adiós,? a|adiós|dejo|me paso a|vuelvo a"
+        r"|vuelta a"
         r"|me quedo con)\b)|(?=de [^,.:?]{2,30} a [^,.:?]{2,40}$)",
         re.IGNORECASE,
     ),
@@ -53,7 +61,8 @@ TITLED = {
         re.IGNORECASE,
     ),
     "zh": re.compile(
-        r"(?=(?:告别|告別|再见|再見|弃用|放弃|离开|離開|卖掉|没有去|不去|不买))|(?=.{0,20}(?:搬到|迁移到|遷移到|换成|換成|换到|转到|转向|迁到).{2,20}$)"
+        r"(?=(?:告别|告別|再见|再見|弃用|放弃|离开|離開|卖掉|没有去|不去|不买))|(?=.{0,20}(?:搬到|迁移到|遷移到|换成"
+        r"|換成|换到|转到|转向|迁到).{2,20}$)"
         r"|(?=从.{2,20}(?:到|迁移|换))"
     ),
     "ja": re.compile(

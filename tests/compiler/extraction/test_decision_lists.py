@@ -125,7 +125,9 @@ def test_formalities_and_lost_motions_are_no_decisions(text: str) -> None:
 
 
 def test_items_of_minutes_state_choices_without_a_verb_of_deciding() -> None:
-    item = "- Lautsprecher Holt 12 anstelle des Holt 8, da er lauter ist\n- Boote sollen nur zu zweit nach Holt fahren\n"
+    item = (
+        "- Lautsprecher Holt 12 anstelle des Holt 8, da er lauter ist\n- Boote sollen nur zu zweit nach Holt fahren\n"
+    )
     assert found(f"Anwesend: Rita, Tom\n\n{item}") == [
         "Lautsprecher Holt 12 anstelle des Holt 8",
         "Boote sollen nur zu zweit nach Holt fahren",
