@@ -70,6 +70,11 @@ OTHER = re.compile(
     r"|할 ?일)(?:\W.{0,40})?",
     re.IGNORECASE,
 )
+# Every label has one of these stems.
+STEM = re.compile(
+    r"decision|decided|agreed|settled|motions|resolution|beschl|entsch|vereinb|festleg|décid|décis|délib|decid|decis|acuerd"
+    r"|acord|resoluc|delib|deci|beslis|beslui|决|決|合意|定了|已定|결정|합의|의결|решен|решил|постанов"
+)
 ITEM = re.compile(r"(?P<indent>[ \t]*)(?:[-*+•・●○▪◦–—]|[(（]?\d{1,2}[.)）]|[a-z][.)]|[①-⑳])[ \t　]*(?=\S)")
 # Items that settle nothing.
 NOTHING = re.compile(
@@ -120,12 +125,10 @@ class Place(NamedTuple):
 NOWHERE = Place()
 
 
-def may_list(lines: Sequence[TextLine]) -> bool:
-    """Return whether a source may have a list of decisions. This is a fast check without false negatives."""
+def may_list(text: str, lines: Sequence[TextLine]) -> bool:
+    """Return whether a source may have a list of decisions or a label. This is a fast check without false negatives."""
     headings = dict.fromkeys(line.heading for line in lines)
-    return any(LISTED.fullmatch(heading) or HEADED.fullmatch(heading) for heading in headings if heading) or any(
-        _is_label(line) for line in lines if len(line.raw) <= LABEL_MAX
-    )
+    return any(STEM.search(written.casefold()) is not None for written in (text, *headings))
 
 
 def settles(text: str) -> bool:

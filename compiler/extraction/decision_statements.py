@@ -200,8 +200,8 @@ STATED = re.compile(
 STEMS = any_of(
     """
     acuerda, adopt, approv, aprov, aprueba, beschließ, cambio_d, change_of, changement_d, delibera, elected,
-    es_steht_fest, final_c, it['’]s_o, mudança_d, neue_r, new_plan, new_rule, nouvelle_r, nova_r, nueva_r, nuova_r, planänderung,
-    resuelve, stabilisce, valid, verständigt, vot, договорились, нов, постановили,
+    es_steht_fest, final_c, it['’]s_o, mudança_d, neue_r, new_plan, new_rule, nouvelle_r, nova_r, nueva_r, nuova_r,
+    planänderung, resuelve, stabilisce, valid, verständigt, vot, договорились, нов, постановили,
     a_partir_de, ab_heute, ab_jetzt, ab_sofort, abgemacht, abgesagt, abgeschafft, abolit, abstimmung, accord_pour,
     acord, acté, adiad, adiamos, adopté, agreed, all_agreed, alugamos, angenommen, annullat, annulliamo, annulé,
     anstatt, anstelle, aplazad, aplazamos, approuvé, aprob, au_lieu_d, ausgemacht, beschl, building, buying, called_off,
@@ -222,7 +222,8 @@ STEMS = any_of(
     vote, we['’]ll_, we['’]re, we['’]ve_, we_, wir_, à_partir_de_maintenant, выбрал, решил
     """
 ).replace("_", " ")
-STEM = re.compile(rf"\b{STEMS}|{spaceless.STEM}|新规|计划有变|計劃有變|改计划|新ルール|予定変更|方針変更|새 규칙")
+STEM = re.compile(rf"\b{STEMS}")
+SPACELESS_STEM = re.compile(rf"{spaceless.STEM}|新规|计划有变|計劃有變|改计划|新ルール|予定変更|方針変更|새 규칙")
 OPEN = re.compile(
     r"[?？][\"”’»」』]?\s*$|\b(?:not|never|n't|haven't|yet to|if|should|whether|until|before|jamais|pas encore|nicht|"
     r"noch nicht|não|no|ainda não|still) (?:\w+ ){0,2}"
@@ -263,7 +264,9 @@ OPENS, CLOSES = "„“«「『", "”»」』"
 
 def may_decide(text: str) -> bool:
     """Return whether a text may contain a decision. This is a fast check without false negatives."""
-    return STEM.search(text.casefold()) is not None
+    if STEM.search(text.casefold()) is not None:
+        return True
+    return not text.isascii() and SPACELESS_STEM.search(text) is not None
 
 
 def find_statement(text: str, *, is_headed: bool) -> Stated | None:

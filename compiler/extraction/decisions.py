@@ -7,24 +7,21 @@ A decision gets a page of its own if it names something or gives a reason, or if
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from html import unescape
 
 from content.names import normalise
 from content.search.words import SPACELESS
 from content.sentences import first_sentence
 
-from . import minutes_decisions as minutes
-from . import personal_decisions, spaceless_decisions, titled_decisions
-from .decision_lists import ITEM, LABELLED, LABELLED_AFTER, Place, indent_of, may_list, places, settles
-from .decision_statements import CONTRAST, SENTENCE_MAX, find_statement, is_reported, is_undecided, may_decide
-from .motions import MAY_MOVE, find_motion, is_count
+from . import spaceless_decisions, titled_decisions
+from .decision_statements import CONTRAST
 from .names.attendees import ATTENDING
 from .names.capitals import runs
 from .readings import Reading
 from .stated import Stated
+from .statements import statements
 from .texts.language import stops_of, word_set
 from .texts.metadata import short_name
-from .texts.text import Sentence, TextLine, fold_text, padded
+from .texts.text import Sentence, fold_text, padded
 
 TITLE_MAX = 90
 UNSURE = frozenset({"open", "bold", "quote", "noun", "titled"})  # marks that do not prove a name
@@ -64,8 +61,6 @@ HENCE = re.compile(
     re.IGNORECASE,
 )
 SO_BEFORE = re.compile(rf"(?P<why>.{{8,200}}?)[,;:.–—-]* *\b{HENCE.pattern},? *$", re.IGNORECASE)
-# People with whom the writer decided.
-WITH = re.compile(r"(?:和|跟|与|與|同|陪|带|帶|给|給)[^，,。]{1,8}(?:商量|讨论|討論|说好|聊|谈)|我")
 REASON = re.compile(
     r"(?:reasons?|why|warum|pourquoi|grund dafür|begründung|gr[uü]nde?|raisons?|motiv[oi]s?|理由|原因)\s?[:：]",
     re.IGNORECASE,
@@ -92,13 +87,6 @@ JAPANESE_END = re.compile(
 LATIN = re.compile(r"[A-Za-z]{2}|\d ?(?:月|年|%|号|台|个月)")  # a name, in a text of a script without spaces
 EDGES = " ,.;:。!！、…→⇒–—>=・•■"
 BRACKETS_AFTER = re.compile(r" ?[（(][^（()）]{2,150}[)）]?$")
-# A chosen alternative without what it is: `We take option B`. The next sentence says what it is.
-OPTION = re.compile(
-    r"^.{0,30}?(?:\b(?:option|variante?|plan|alternative|vorschlag|opción|opção|opzione) (?:[A-Z]|\d)\b"
-    r"|(?:案|方案|プラン) ?(?:[A-ZＡ-Ｚ]|\d|[一二三]))",
-    re.IGNORECASE,
-)
-OPTION_MAX = 40  # characters of such a sentence
 # Additions that do not belong into the title: `sell the car, by the way`, `drop it; Ana does the rest`.
 ASIDE = re.compile(
     r",? (?:by the way|btw|after all|in the end|for now|übrigens|au fait|d'ailleurs|aliás|por cierto)(?=,|$)"
@@ -137,127 +125,39 @@ def minor_decisions(reading: Reading) -> tuple[Decision, ...]:
 def _all(reading: Reading) -> tuple[Decision, ...]:
     """Return all decisions of a source, which are stored with its reading."""
     if reading.decisions is None:
-        text = _unescaped("\n".join(sentence.text for sentence in reading.sentences))
-        is_personal = personal_decisions.may_decide(text, reading.language)
-        may = is_personal or may_decide(text) or MAY_MOVE.search(text.casefold()) or may_list(reading.lines)
-        stated = tuple(_decisions(reading, is_personal=is_personal)) if may else ()
+        stated = tuple(_decisions(reading))
         titled = _titled(reading, stated)
         reading.decisions = (*stated, titled) if titled else stated
     found: tuple[Decision, ...] = reading.decisions
     return found
 
 
-def _unescaped(text: str) -> str:
-    """Return a text with the characters for which entities stand, as in an export of a blog."""
-    return unescape(text) if "&" in text else text
-
-
-def _decisions(reading: Reading, *, is_personal: bool) -> Iterator[Decision]:
+def _decisions(reading: Reading) -> Iterator[Decision]:
     """Yield the decisions in the sentences of a source, with the sentences around them."""
-    sentences, index, above = reading.sentences, 0, _Above()
-    for line, place in zip(reading.lines, places(reading.lines), strict=True):
-        texts = [_unescaped(sentence.text) for sentence in line.sentences]
-        for at, text, stated in _stated(reading, texts, place, above.read(line), is_personal=is_personal):
-            if (found := _decision(text, stated, reading)) is None:
-                continue
-            (title, object, why), sentence = found, line.sentences[at]
-            later = sentences[index + at + 1 : index + at + 4]
-            if not why and later and _gives_reason(later[0]):
-                why, later = later[0].text, later[1:]
-            elif not why and at and HENCE.match(text):
-                why = line.sentences[at - 1].text
-            elif why not in sentence.text:
-                why = sentence.text
-            before = tuple(
-                _leading_up(sentence, sentences[max(0, index + at - 2) : index + at], line.sentences, reading.language)
-            )
-            after = tuple(filter(follows, later))
-            yield Decision(title, sentence, why, before, after, _has_page(reading, stated, object, why))
-        index += len(line.sentences)
-
-
-class _Above:
-    """The text above a line: of the item to which it belongs, or of its heading."""
-
-    def __init__(self) -> None:
-        self._items: list[tuple[int, str]] = []
-        self._heading = self._last = ""
-
-    def read(self, line: TextLine) -> str:
-        """Return the text above the next line."""
-        if line.heading != self._heading:
-            self._items, self._heading, self._last = [], line.heading, ""
-        if not ITEM.match(line.raw):
-            above, self._last = self._last or self._heading, line.sentences[-1].text
-            return above
-        indent = indent_of(line)
-        while self._items and self._items[-1][0] >= indent:
-            self._items.pop()
-        above = self._items[-1][1] if self._items else self._heading
-        self._items.append((indent, line.sentences[0].text))
-        self._last = line.sentences[-1].text
-        return above
-
-
-def _stated(
-    reading: Reading, texts: list[str], place: Place, above: str, *, is_personal: bool
-) -> Iterator[tuple[int, str, Stated]]:
-    """Yield (index, text, position) of each decision that the sentences of a line state.
-
-    The text is that of a motion, if the sentence says that one was carried.
-    """
-    if place.is_label:
-        return
-    in_minutes = minutes.is_minutes(reading.lines)
-    motion = find_motion(texts, above)
-    listed = _listed(texts, place) if motion is None else None
-    if listed:
-        yield listed
-    for at, text in enumerate(texts):
-        if listed and at <= listed[0]:
+    sentences = reading.sentences
+    for line, index, at, text, stated in statements(reading):
+        if (found := _decision(text, stated, reading)) is None:
             continue
-        if motion and motion.at == at:
-            yield at, motion.what, Stated(0, 0, is_sure=True)
-            continue
-        stated = None if is_count(text) else find_statement(text, is_headed=place.is_headed and not at)
-        if stated is None and in_minutes and not is_undecided(text):
-            stated = minutes.find_statement(text)
-        if stated is None and is_personal and not is_undecided(text):
-            stated = personal_decisions.find_statement(text, reading.language)
-            stated = None if stated and is_reported(text, stated.start) else stated
-        if stated and not (SPACELESS.search(text) and not stated.is_sure and _is_others(reading, text[: stated.start])):
-            yield at, text, stated
-
-
-def _listed(texts: list[str], place: Place) -> tuple[int, str, Stated] | None:
-    """Return (index, text, position) of the decision in a line that is in a list of decisions or has a label."""
-    first = texts[0]
-    if labelled := LABELLED.match(first):
-        stated = Stated(labelled.end(), labelled.end(), is_sure=True)
-    elif after := next(((at, found) for at, text in enumerate(texts) if (found := LABELLED_AFTER.search(text))), None):
-        at, found = after
-        if at and found[0].endswith(tuple(")）]】")):  # a label of the whole item
-            return 0, first, Stated(0, 0, is_sure=True)
-        return at, texts[at], Stated(0, 0, is_sure=True, until=found.start())
-    elif place.is_listed:
-        stated = Stated(0, 0, is_sure=True)
-    else:
-        return None
-    if not settles(first[stated.start :]) or is_undecided(first) or len(first) > SENTENCE_MAX:
-        return None
-    if not stated.start and (better := find_statement(first, is_headed=True)):
-        stated = better
-    if len(texts) > 1 and len(first) <= OPTION_MAX and OPTION.match(first[stated.start :]):
-        return 1, texts[1], Stated(0, 0, is_sure=True)
-    return 0, first, stated
-
-
-def _is_others(reading: Reading, before: str) -> bool:
-    """Return whether the words before a verb without a subject name a person, who then is its subject."""
-    words = fold_text(before)
-    return any(sighting.is_person and padded(key) in words for key, sighting in reading.sightings.items()) and not (
-        WITH.search(before)
-    )
+        (title, object, why), sentence = found, line.sentences[at]
+        later = sentences[index + at + 1 : index + at + 4]
+        if not why and later and _gives_reason(later[0]):
+            why, later = later[0].text, later[1:]
+        elif not why and at and HENCE.match(text):
+            why = line.sentences[at - 1].text
+        elif why not in sentence.text:
+            why = sentence.text
+        before = tuple(
+            _leading_up(sentence, sentences[max(0, index + at - 2) : index + at], line.sentences, reading.language)
+        )
+        after = tuple(filter(follows, later))
+        yield Decision(
+            title,
+            sentence,
+            why,
+            before,
+            after,
+            _has_page(reading, stated, object, why),
+        )
 
 
 def _titled(reading: Reading, stated: Sequence[Decision]) -> Decision | None:
@@ -364,8 +264,6 @@ def _has_page(reading: Reading, stated: Stated, object: str, why: str) -> bool:
     words, is_named = fold_text(object).split(), _has_name(reading, object)
     if not words or words[-1] in POINTERS or POINTERS.issuperset(word for word in words if word not in VAGUE):
         return False
-    if stated.is_weak and not stated.is_whole and (why or is_named) and minutes.is_minutes(reading.lines):
-        return True
     is_contrast, is_spaceless = CONTRAST.search(object) is not None, SPACELESS.search(object) is not None
     if stated.is_weak:
         return (is_named or is_contrast) and (bool(why) or (is_named and is_spaceless and is_contrast))
