@@ -127,11 +127,12 @@ def _stated(
         stated = None
         if (hints.may_decide or is_headed) and not (hints.may_move and is_count(text)):
             stated = find_statement(text, is_headed=is_headed)
-        if stated is None and hints.in_minutes and not is_undecided(text):
+        if stated is None and hints.in_minutes:
             stated = minutes_decisions.find_statement(text)
-        if stated is None and hints.is_personal and not is_undecided(text):
+        if stated is None and hints.is_personal:
             stated = personal_decisions.find_statement(text, reading.language)
-            stated = None if stated and is_reported(text, stated.start) else stated
+        if stated and (is_undecided(text) or is_reported(text, stated.start)):
+            continue
         if stated and hints.in_minutes and not stated.is_whole:
             stated = stated._replace(is_weak=False)
         if stated and not (SPACELESS.search(text) and not stated.is_sure and _is_others(reading, text[: stated.start])):
