@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from .texts.language import word_set
 from .texts.text import TextLine
 
 
@@ -70,10 +71,12 @@ OTHER = re.compile(
     r"|할 ?일)(?:\W.{0,40})?",
     re.IGNORECASE,
 )
-# Every label has one of these stems.
-STEM = re.compile(
-    r"decision|decided|agreed|settled|motions|resolution|beschl|entsch|vereinb|festleg|décid|décis|délib|decid|decis|acuerd"
-    r"|acord|resoluc|delib|deci|beslis|beslui|决|決|合意|定了|已定|결정|합의|의결|решен|решил|постанов"
+# Every label has one of these stems, in small letters.
+STEMS = word_set(
+    """
+    decision decided agreed settled motions resolution beschl entsch vereinb festleg décid décis délib decid decis acuerd
+    acord resoluc delib deci beslis beslui 决 決 合意 定了 已定 결정 합의 의결 решен решил постанов
+    """
 )
 ITEM = re.compile(r"(?P<indent>[ \t]*)(?:[-*+•・●○▪◦–—]|[(（]?\d{1,2}[.)）]|[a-z][.)]|[①-⑳])[ \t　]*(?=\S)")
 # Items that settle nothing.
@@ -127,8 +130,8 @@ NOWHERE = Place()
 
 def may_list(text: str, lines: Sequence[TextLine]) -> bool:
     """Return whether a source may have a list of decisions or a label. This is a fast check without false negatives."""
-    headings = dict.fromkeys(line.heading for line in lines)
-    return any(STEM.search(written.casefold()) is not None for written in (text, *headings))
+    written = "\n".join((text, *dict.fromkeys(line.heading for line in lines))).casefold()
+    return any(map(written.__contains__, STEMS))
 
 
 def settles(text: str) -> bool:

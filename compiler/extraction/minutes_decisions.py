@@ -32,7 +32,9 @@ OPINION = re.compile(
 
 def is_minutes(lines: Sequence[TextLine]) -> bool:
     """Return whether a source is minutes: it lists those present, or has a heading for them or for the agenda."""
-    return any(MINUTES.match(line.heading) or ATTENDING.match(line.raw) for line in lines)
+    return any(MINUTES.match(heading) for heading in dict.fromkeys(line.heading for line in lines)) or any(
+        ATTENDING.match(line.raw) for line in lines if ":" in line.raw or "：" in line.raw
+    )
 
 
 def find_statement(text: str) -> Stated | None:

@@ -7,12 +7,15 @@ are no decisions.
 import re
 from typing import NamedTuple
 
+from .texts.language import word_set
+
 LINE_MAX = 800  # characters of an item that may contain a motion
-# Words that the text of a motion or a vote contains, in small letters, which are searched first.
-MAY_MOVE = re.compile(
-    r"second|carried|was (?:unanimously )?(?:agreed|approved|accepted)|unanim|passed|\baye\b|in favo|angenommen"
-    r"|genehmigt|einstimmig|mehrheitlich|stimme|abstimmung"
-    r"|adopt|approuv|aprobad|aprovad|approvat|通过|通過|可決|承認|同意"
+# Words of motions and votes, in small letters, which are searched first.
+STEMS = word_set(
+    """
+    second carried unanim passed favo agreed approved accepted angenommen genehmigt einstimmig mehrheitlich stimme
+    abstimmung adopt approuv aprobad aprueba aprovad aprova approva 通过 通過 可決 承認 同意
+    """
 )
 CARRIED = re.compile(
     r"\b(?:second(?:s|ed)|2nd(?:ed|s)?|carried|passed|approved|adopted|unanim\w+|all in favou?r|none (?:opposed"
@@ -111,10 +114,15 @@ class Motion(NamedTuple):
     """The index of the sentence that says it."""
 
 
+def may_move(text: str) -> bool:
+    """Return whether a text may contain a motion or a vote. This is a fast check without false negatives."""
+    return any(map(text.casefold().__contains__, STEMS))
+
+
 def find_motion(sentences: list[str], above: str) -> Motion | None:
     """Return what the sentences of a line say was carried, or None. `above` is the line or heading above it."""
     text = " ".join(sentences)
-    if len(text) > LINE_MAX or not MAY_MOVE.search(text.casefold()) or FAILED.search(text) or FORMAL.search(text):
+    if len(text) > LINE_MAX or not may_move(text) or FAILED.search(text) or FORMAL.search(text):
         return None
     for at, sentence in enumerate(sentences):
         if "?" in sentence or SUPPOSED.match(sentence):

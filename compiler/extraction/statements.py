@@ -12,7 +12,7 @@ from . import minutes_decisions, personal_decisions
 from .decision_lists import ITEM, LABELLED, LABELLED_AFTER, NOWHERE, Place, indent_of, may_list, places, settles
 from .decision_statements import SENTENCE_MAX, find_statement, is_reported, is_undecided, may_decide
 from .minutes_decisions import is_minutes
-from .motions import MAY_MOVE, find_motion, is_count
+from .motions import find_motion, is_count, may_move
 from .readings import Reading
 from .stated import Stated
 from .texts.text import TextLine, fold_text, padded
@@ -75,7 +75,7 @@ def _hints(reading: Reading) -> Hints:
     return Hints(
         may_decide(text),
         personal_decisions.may_decide(text, reading.language),
-        MAY_MOVE.search(text.casefold()) is not None,
+        may_move(text),
         may_list(text, reading.lines),
         is_minutes(reading.lines),
     )
