@@ -74,8 +74,8 @@ OTHER = re.compile(
 # Every label has one of these stems, in small letters.
 STEMS = word_set(
     """
-    decision decided agreed settled motions resolution beschl entsch vereinb festleg décid décis délib decid decis acuerd
-    acord resoluc delib deci beslis beslui 决 決 合意 定了 已定 결정 합의 의결 решен решил постанов
+    decision decided agreed settled motions resolution beschl entsch vereinb festleg décid décis délib decid decis
+    acuerd acord resoluc delib deci beslis beslui 决 決 合意 定了 已定 결정 합의 의결 решен решил постанов
     """
 )
 ITEM = re.compile(r"(?P<indent>[ \t]*)(?:[-*+•・●○▪◦–—]|[(（]?\d{1,2}[.)）]|[a-z][.)]|[①-⑳])[ \t　]*(?=\S)")

@@ -6,7 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compiler.extraction.decision_statements import ARRANGED, CHANGED, DONE, FROM_NOW, TAKEN, may_decide
+from compiler.extraction import spaceless_decisions as spaceless
+from compiler.extraction.decision_statements import (
+    ANNOUNCED,
+    ARRANGED,
+    BODY,
+    CHANGED,
+    DONE,
+    FROM_NOW,
+    TAKEN,
+    may_decide,
+)
 from compiler.extraction.decisions import decisions
 from compiler.extraction.readings import Reading
 from tests.compiler.extraction.stories import body, compiled, note, titles
@@ -232,8 +242,23 @@ def test_agreement_instructions_and_conditions_are_no_decisions(text: str) -> No
     assert read(text) == []
 
 
-@pytest.mark.parametrize("pattern", [TAKEN, DONE, CHANGED, ARRANGED, FROM_NOW], ids=lambda pattern: pattern.pattern[:9])
+@pytest.mark.parametrize(
+    "pattern", [TAKEN, ANNOUNCED, BODY, DONE, CHANGED, ARRANGED, FROM_NOW], ids=lambda pattern: pattern.pattern[:9]
+)
 def test_the_quick_check_for_decisions_misses_no_decision_phrase(pattern: re.Pattern[str]) -> None:
+    @given(st.from_regex(pattern))
+    def passes_the_quick_check(text: str) -> None:
+        assert may_decide(text)
+
+    passes_the_quick_check()
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [spaceless.TAKEN, spaceless.TAKEN_END, spaceless.FROM_NOW, spaceless.CHOSEN, spaceless.CHANGED],
+    ids=lambda pattern: pattern.pattern[-9:],
+)
+def test_the_quick_check_misses_no_phrase_of_scripts_without_spaces(pattern: re.Pattern[str]) -> None:
     @given(st.from_regex(pattern))
     def passes_the_quick_check(text: str) -> None:
         assert may_decide(text)

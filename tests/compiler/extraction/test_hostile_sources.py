@@ -30,6 +30,9 @@ BOMBS: dict[str, Callable[[int], str]] = {
     "thai": lambda n: "ร้าน" * (n // 4),
     "lines": lambda n: "Uchi is\n" * (n // 8),
     "decisions": lambda n: "we decided to " * (n // 14),
+    "motions": lambda n: "Rita moved that " * (n // 16),
+    "lists of decisions": lambda n: "Decisions:\n- a\n" * (n // 15),
+    "choices": lambda n: "所以决定" * (n // 12),
     "decision without end": lambda n: "I have " * (n // 7),
     "notes": lambda n: "Dinner at Uchi with Eric in Lisbon. " * (n // 36),
 }
