@@ -200,9 +200,9 @@ STATED = re.compile(
 STEMS = any_of(
     """
     acuerda, adopt, approv, aprov, aprueba, beschließ, cambio_d, change_of, changement_d, delibera, elected,
-    es_steht_fest, final_call, final_choice,
+    es_steht_fest, final_call, final_choice, реш,
     it['’]s_o, mudança_d, neue_regel, new_plan, new_rule, nouvelle_r, nova_r, nueva_r,
-    nuova_r, planänderung, resuelve, stabilisce, valide, verständigt, votan, voté, договорились, новое_правило, постановили, реш,
+    nuova_r, planänderung, resuelve, stabilisce, valide, verständigt, votan, voté, договорились, новое_правило, постановили,
     a_partir_de, ab_heute, ab_jetzt, ab_sofort, abgemacht, abgesagt, abgeschafft, abolit, abstimmung, accord_pour,
     acord, acté, adiad, adiamos, adopté, agreed, all_agreed, alugamos, angenommen, annullat, annulliamo, annulé,
     anstatt, anstelle, aplazad, aplazamos, approuvé, aprob, au_lieu_d, ausgemacht, beschl, building, buying, called_off,
