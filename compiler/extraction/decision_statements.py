@@ -28,7 +28,8 @@ NO_OBJECT = any_of("with, by, it, he, she, they, in, yet, at, was, is, so, and, 
 TAKEN = re.compile(
     r"\b(?:we|i)(?:['’]ve| have)? (?:(?:now |finally |all |both |then |also |just |jointly |mutually ){0,2})"
     r"(?:decided|chose|chosen|opted|agreed|resolved|settled) "
-    r"(?:(?:earlier|late|early|back) (?:this|last|in) \w+ |(?:this|last) \w+ |yesterday |today |tonight )?(?:(?:to|on"
+    r"(?:(?:earlier|late|early|back) (?:this|last|in) \w+ |(?:this|last) \w+ |yesterday |today |tonight "
+    r"|on \w+day (?=that|to) )?(?:(?:to|on"
     r"|for|that|against|not)\b|in favou?r)?"
     r"|\b(?:and i|and me|[A-Z]\w+ and i) (?:decided|chose|agreed)\b(?: to| on| that)?"
     r"|\b(?:we|i) (?:chose|picked)\b(?=.{3,60}\b(?:over|instead|rather|because|since)\b)|\bwe chose\b"
@@ -200,9 +201,9 @@ STATED = re.compile(
 STEMS = any_of(
     """
     acuerda, adopt, approv, aprov, aprueba, beschließ, cambio_d, change_of, changement_d, delibera, elected,
-    es_steht_fest, final_call, final_choice, реш,
+    es_steht_fest, final_call, final_choice, новое_правило, реш,
     it['’]s_o, mudança_d, neue_regel, new_plan, new_rule, nouvelle_r, nova_r, nueva_r,
-    nuova_r, planänderung, resuelve, stabilisce, valide, verständigt, votan, voté, договорились, новое_правило, постановили,
+    nuova_r, planänderung, resuelve, stabilisce, valide, verständigt, votan, voté, договорились, постановили,
     a_partir_de, ab_heute, ab_jetzt, ab_sofort, abgemacht, abgesagt, abgeschafft, abolit, abstimmung, accord_pour,
     acord, acté, adiad, adiamos, adopté, agreed, all_agreed, alugamos, angenommen, annullat, annulliamo, annulé,
     anstatt, anstelle, aplazad, aplazamos, approuvé, aprob, au_lieu_d, ausgemacht, beschl, building, buying, called_off,

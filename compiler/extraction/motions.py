@@ -85,7 +85,8 @@ ADOPTED = re.compile(
     re.IGNORECASE,
 )
 SUPPOSED = re.compile(
-    r"\W*(?:if|when|once|unless|whether|wenn|falls|sobald|ob|si|quand|lorsqu|cuando|quando|se|caso|もし|如果"
+    r"\W*(?:if|when|once|unless|whether|wenn|falls|sobald|ob|si|quand|lorsqu|cuando|quando|se(?! (?:aprueb|aprob"
+    r"|acuerd|decid|vot))|caso|もし|如果"
     r"|若)\b",
     re.IGNORECASE,
 )

@@ -70,24 +70,28 @@ PERSONAL_WEAK = {
     "en": re.compile(
         rf"\bI(?:{HAVE}(?=(?:moved (?:all|every\w*|my|our|the|from|back|over|to [A-Z]|[A-Z]\w+ )|switched|migrated|sold"
         r"|cancelled|canceled|quit|replaced|dropped|returned|swapped|traded|deleted|retired|closed"
-        r"|went with|gone with|gave up|given up|left [A-Z]\w+ (?:for|because|since)|joined|renewed|rejected|refused"
+        r"|went with|gone with|gave up|given up|left [A-Z]\w+ (?:for|because|since)|renewed|rejected|refused"
         r"|accepted|rewrote"
         r"|stopped|changed (?:the|my|from))\b)"
         rf"|{AM}(?=(?:keeping|selling|moving|switching|replacing|cancelling|canceling|migrating|leaving)\b)"
         rf"|{WILL}(?=(?:keep|sell|switch|move|use|replace|cancel|migrate|renew|rent|rewrite|return to)\b))"
         r"|^(?=(?:Switched|Moved|Migrated|Ditched|Dropped|Cancelled|Canceled|Sold|Quit|Gave up|Replaced|Swapped"
         r"|Leaving) \w)"
-        r"|^(?:From|Starting|As of) (?=(?:next |this )?\w+(?: \d{1,4})?(?: on)?,? (?:I|we)\b)"
+        r"|^(?=(?:From|Starting|As of) (?:next |this )?\w+(?: \d{1,4})?(?: on)?,? (?:I|we)\b|No more \w)"
     ),
     "de": re.compile(
-        r"^Ab (?=(?:[A-Z]\w+|nächste[mnrs] \w+|dem [\w.]{1,6}(?: \w+)?) (?:\w+ ){0,2}(?:ich|wir)\b)"
-        r"|\b(?:[Ii]ch (?=\w+ (?:\w+ ){0,2}keine?n? .{2,60} mehr\b)"
+        r"^(?=Ab (?:[A-Z]\w+|nächste[mnrs] \w+|dem [\w.]{1,6}(?: \w+)?) (?:\w+ ){0,2}(?:ich|wir)\b"
+        r"|Keine?n? .{2,40} mehr\b)"
+        r"|\b(?:(?:[Ii]ch )?(?=[Hh]ab[’']?e? (?:\w+ ){1,6}(?:gekündigt|verkauft|abgesagt)\b)"
+        r"|[Ww]ir (?=\w+ (?:\w+ ){0,3}doch (?:nicht |lieber |wieder )?(?:bei|nach|zu|in|im|auf|mit|ohne|keine?n?)\b)"
+        r"|[Ii]ch (?=\w+ (?:\w+ ){0,2}keine?n? .{2,60} mehr\b)"
         r"|[Ii]ch (?=(?:wechs(?:le|el)|verkaufe?|behalte?|bestelle?|streiche?|verzichte) )"
         r"|(?=\w+ (?:bau|kauf|nehm|mach|pflanz|brauch|les|schau)e? ich nicht mehr\b)"
         r"|[Nn]ächstes (?:[Jj]ahr|[Mm]al) (?=(?:nur noch|keine?n? .{2,40} mehr|wieder nur|lieber)\b))"
     ),
     "fr": re.compile(
-        r"\b[Jj]e (?=(?:garde|quitte|passe à|arrête|change de|remplace|choisis|commande|vends|résilie|renonce)\b)"
+        r"^(?=Plus de [^,.]{2,40} (?:pour moi|chez nous)\b)|\b[Jj]e (?=(?:garde|quitte|passe à|arrête|change de"
+        r"|remplace|choisis|commande|vends|résilie|renonce)\b)"
     ),
     "es": re.compile(
         r"\b(?=(?:[Mm]e paso a|[Nn]os pasamos a|[Dd]ejo [A-Z]\w+ por|[Cc]ambio [A-Z]\w+ por|[Hh]e vendido|[Vv]endí)\b)"

@@ -91,6 +91,8 @@ def test_a_list_below_a_paragraph_explains_the_decision() -> None:
         ("The committee agreed to share the pier with Holt.", "Share the pier with Holt"),
         ("Der Vorstand beschließt einstimmig, den Steg mit Holt zu teilen.", "Steg mit Holt zu teilen"),
         ("Beitragserhöhung mit 14 Stimmen angenommen.", "Beitragserhöhung mit 14 Stimmen angenommen"),
+        ("Se aprueba por unanimidad el presupuesto del muelle.",
+         "Se aprueba por unanimidad el presupuesto del muelle"),
         ("Le bureau décide de partager le ponton avec Holt.", "Partager le ponton avec Holt"),
         ("La junta acuerda compartir el muelle con Holt.", "Compartir el muelle con Holt"),
         ("Fica decidido que o cais se partilha com a Holt.", "O cais se partilha com a Holt"),

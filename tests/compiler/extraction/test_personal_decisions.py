@@ -26,6 +26,9 @@ def found(text: str, title: str | None = None) -> list[str]:
         ("We compared three. So Bianchi it is.", "Bianchi it is"),
         ("Nobody asked for it. So there goes the second shop.", "There goes the second shop"),
         ("The rent went up again. So I moved everything to Helix.", "Moved everything to Helix"),
+        ("No more Tunely for me, too expensive.", "No more Tunely for me"),
+        ("From March I work at Helix because the commute is shorter.", "From March I work at Helix"),
+        ("Ich hab das Abo bei Tunely gekündigt, weil ich nur Radio höre.", "Hab das Abo bei Tunely gekündigt"),
         ("Change of plans: we fly from Basel.", "We fly from Basel"),
         ("OK so it's settled: we take the night train.", "We take the night train"),
         ("Ich bleibe bei Donnervogel, weil Aussicht nervt.", "Ich bleibe bei Donnervogel"),
@@ -78,6 +81,7 @@ def test_reports_wishes_habits_and_doubts_in_the_first_person_are_no_decisions(t
         ("車検が高いので、軽自動車に買い替えることにした。", "軽自動車に買い替える"),
         ("NotelyからJotterへ移行した。同期が遅いため。", "NotelyからJotterへ移行した"),
         ("B案で行く。Jotterのほうが軽いため。", "B案で行く"),
+        ("パソコンはMacBookにした。軽いから。", "パソコンはMacBookにした"),
         ("광고가 많아서 Tunely를 끊기로 했다.", "광고가 많아서 Tunely를 끊기로 했다"),
     ],
 )
