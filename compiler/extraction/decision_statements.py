@@ -196,8 +196,8 @@ STATED = re.compile(
     r"\b(?:we|wir|nous|on|nós|nosotros)\b|我们|我們|мы\b|^(?:use|adopt|keep|move|switch|replace|drop)\b",
     re.IGNORECASE,
 )
-# A sentence that TAKEN, DONE, CHANGED, ARRANGED or FROM_NOW finds has a word that begins with one of these stems, or
-# one of the stems in scripts without spaces. They are searched first, to save time. `_` stands for a space.
+# What TAKEN, ANNOUNCED, BODY, DONE, CHANGED, ARRANGED or FROM_NOW find has a word that begins with one of these stems.
+# They are searched first, to save time. `_` stands for a space.
 STEMS = any_of(
     """
     acuerda, adopt, approv, aprov, aprueba, beschließ, cambio_d, change_of, changement_d, delibera, elected,

@@ -99,7 +99,7 @@ PERSONAL_WEAK = {
     "pt": re.compile(r"\b(?=(?:[Tt]roquei|[Mm]udei (?:para|de)|[Vv]endi|[Pp]assei a usar)\b)"),
     "it": re.compile(r"\b(?=(?:[Pp]asso a [A-Z]|[Ll]ascio [A-Z]\w+ per|[Hh]o (?:lasciato|venduto|cambiato))\b)"),
 }
-# `so Hugo it is`, `Back to Doom.`
+# `so Hugo it is`, `Back to Hugo.`
 CHOSEN = re.compile(
     r"\b[Ss]o,? (?P<what>(?:the |an? )?[\w’'-]+(?: [\w’'-]+){0,4}) it is\b(?=[,.:;!)]|$)"
     r"|^(?P<it>(?:The )?[A-Z][\w-]+(?: [A-Z\d][\w-]*){0,3}) it is[.!]"
