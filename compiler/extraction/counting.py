@@ -5,7 +5,7 @@ from uuid import UUID
 
 from ..planner import HeldName
 from ..quoting import SENTENCE_MAX
-from .decisions import decisions
+from .decisions.decisions import decisions
 from .names.sightings import Sighting, first_name
 from .names.variants import (
     NUMBERED,

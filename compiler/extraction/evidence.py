@@ -15,7 +15,7 @@ from content.text_cache import cache_short
 
 from ..planner import SourceText
 from ..quoting import bullet
-from .decisions import Decision, decisions, follows, minor_decisions
+from .decisions.decisions import Decision, decisions, follows, minor_decisions
 from .readings import Reading
 from .texts import metadata
 from .texts.sentence_scores import DEFINITION, ONLY_TAGS, UNDEFINED, is_state, score_sentence, telling

@@ -12,7 +12,7 @@ from content.names import normalise
 
 from ..planner import Knowledge, NewPage, PageCard, PageMerge, PageUpdate, Plan, SourceText
 from .counting import Counts
-from .decisions import decisions
+from .decisions.decisions import decisions
 from .deduplication import Deduplication
 from .drafts import Draft, NamedPages, links
 from .evidence import says_capital

@@ -2,7 +2,7 @@
 
 import pytest
 
-from compiler.extraction.decisions import decisions
+from compiler.extraction.decisions.decisions import decisions
 from compiler.extraction.readings import Reading
 from tests.compiler.extraction.stories import compiled, note, titles
 

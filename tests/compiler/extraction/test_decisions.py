@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compiler.extraction import spaceless_decisions as spaceless
-from compiler.extraction.decision_statements import (
+from compiler.extraction.decisions import spaceless
+from compiler.extraction.decisions.decisions import decisions
+from compiler.extraction.decisions.sentences import (
     ANNOUNCED,
     ARRANGED,
     BODY,
@@ -17,7 +18,6 @@ from compiler.extraction.decision_statements import (
     TAKEN,
     may_decide,
 )
-from compiler.extraction.decisions import decisions
 from compiler.extraction.readings import Reading
 from tests.compiler.extraction.stories import body, compiled, note, titles
 

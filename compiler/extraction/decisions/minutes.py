@@ -3,9 +3,9 @@
 import re
 from collections.abc import Sequence
 
-from .names.attendees import ATTENDING
+from ..names.attendees import ATTENDING
+from ..texts.text import TextLine
 from .stated import Stated
-from .texts.text import TextLine
 
 MINUTES = re.compile(
     r".{0,30}(?:anwesend|teilnehme|attend|present|minutes|protokoll|tagesordnung|agenda|ordre du jour|présents"

@@ -7,7 +7,7 @@ are no decisions.
 import re
 from typing import NamedTuple
 
-from .texts.language import word_set
+from ..texts.language import word_set
 
 LINE_MAX = 800  # characters of an item that may contain a motion
 # Words of motions and votes, in small letters, which are searched first.

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from .texts.language import word_set
-from .texts.text import TextLine
+from ..texts.language import word_set
+from ..texts.text import TextLine
 
 
 def any_of(words: str) -> str:

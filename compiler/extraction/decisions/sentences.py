@@ -7,8 +7,8 @@ import re
 
 from content.search.words import SPACELESS
 
-from . import spaceless_decisions as spaceless
-from .decision_lists import any_of
+from . import spaceless
+from .lists import any_of
 from .motions import FORMAL
 from .stated import Stated
 

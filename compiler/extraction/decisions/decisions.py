@@ -12,16 +12,16 @@ from content.names import normalise
 from content.search.words import SPACELESS
 from content.sentences import first_sentence
 
-from . import spaceless_decisions, titled_decisions
-from .decision_statements import CONTRAST
-from .names.attendees import ATTENDING
-from .names.capitals import runs
-from .readings import Reading
+from ..names.attendees import ATTENDING
+from ..names.capitals import runs
+from ..readings import Reading
+from ..texts.language import stops_of, word_set
+from ..texts.metadata import short_name
+from ..texts.text import Sentence, fold_text, padded
+from . import spaceless, titles
+from .sentences import CONTRAST
 from .stated import Stated
 from .statements import statements
-from .texts.language import stops_of, word_set
-from .texts.metadata import short_name
-from .texts.text import Sentence, fold_text, padded
 
 TITLE_MAX = 90
 UNSURE = frozenset({"open", "bold", "quote", "noun", "titled"})  # marks that do not prove a name
@@ -166,8 +166,8 @@ def _titled(reading: Reading, stated: Sequence[Decision]) -> Decision | None:
     It quotes the first sentence that shares a word with the title.
     """
     title = short_name(reading.source.title) or (reading.lines[0].heading if reading.lines else "")
-    position = titled_decisions.find_statement(title, reading.language) if title else None
-    if position is None or not titled_decisions.is_personal(reading.sentences):
+    position = titles.find_statement(title, reading.language) if title else None
+    if position is None or not titles.is_personal(reading.sentences):
         return None
     found = _decision(title, position, reading)
     if found is None or not _has_name(reading, found[1]):
@@ -199,8 +199,8 @@ def _gives_reason(sentence: Sentence) -> bool:
     return (
         WHY.match(sentence.text)
         or REASON.match(sentence.text)
-        or spaceless_decisions.WHY.match(sentence.text)
-        or spaceless_decisions.REASON.match(sentence.text)
+        or spaceless.WHY.match(sentence.text)
+        or spaceless.REASON.match(sentence.text)
     ) is not None
 
 
@@ -253,7 +253,7 @@ def _why(text: str, start: int, language: str) -> re.Match[str] | None:
     if language == "de":
         return GERMAN_WHY.search(text, start)
     if SPACELESS.search(text):
-        return spaceless_decisions.WHY.search(text, start) or spaceless_decisions.WHY_IN_BRACKETS.search(text, start)
+        return spaceless.WHY.search(text, start) or spaceless.WHY_IN_BRACKETS.search(text, start)
     return AS_IT_IS.search(text, start) if language == "en" else None
 
 

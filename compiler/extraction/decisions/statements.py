@@ -2,20 +2,19 @@
 
 import re
 from collections.abc import Iterator
-from html import unescape
 from itertools import repeat
 from typing import NamedTuple
 
 from content.search.words import SPACELESS
 
-from . import minutes_decisions, personal_decisions
-from .decision_lists import ITEM, LABELLED, LABELLED_AFTER, NOWHERE, Place, indent_of, may_list, places, settles
-from .decision_statements import SENTENCE_MAX, find_statement, is_reported, is_undecided, may_decide
-from .minutes_decisions import is_minutes
+from ..readings import Reading
+from ..texts.text import TextLine, fold_text, padded
+from . import minutes, personal
+from .lists import ITEM, LABELLED, LABELLED_AFTER, NOWHERE, Place, indent_of, may_list, places, settles
+from .minutes import is_minutes
 from .motions import find_motion, is_count, may_move
-from .readings import Reading
+from .sentences import SENTENCE_MAX, find_statement, is_reported, is_undecided, may_decide
 from .stated import Stated
-from .texts.text import TextLine, fold_text, padded
 
 # A chosen alternative without what it is: `We take option B`. The next sentence says what it is.
 OPTION = re.compile(
@@ -37,7 +36,7 @@ class Statement(NamedTuple):
     at: int
     """The index of the sentence in the line."""
     text: str
-    """The sentence, or what a motion says, without entities."""
+    """The sentence, or what a motion says."""
     stated: Stated
 
 
@@ -58,23 +57,18 @@ def statements(reading: Reading) -> Iterator[Statement]:
         return
     listed = places(reading.lines) if hints.may_list else repeat(NOWHERE)
     for line, place in zip(reading.lines, listed, strict=False):
-        texts = [unescaped(sentence.text) for sentence in line.sentences]
+        texts = [sentence.text for sentence in line.sentences]
         for at, text, stated in _stated(reading, texts, place, above.read(line), hints):
             yield Statement(line, first, at, text, stated)
         first += len(line.sentences)
 
 
-def unescaped(text: str) -> str:
-    """Return a text with the characters for which entities stand, as in an export of a blog."""
-    return unescape(text) if "&" in text else text
-
-
 def _hints(reading: Reading) -> Hints:
     """Return which kinds of decisions the whole text may contain, so that its sentences are searched for these only."""
-    text = unescaped("\n".join(sentence.text for sentence in reading.sentences))
+    text = "\n".join(sentence.text for sentence in reading.sentences)
     return Hints(
         may_decide(text),
-        personal_decisions.may_decide(text, reading.language),
+        personal.may_decide(text, reading.language),
         may_move(text),
         may_list(text, reading.lines),
         is_minutes(reading.lines),
@@ -128,9 +122,9 @@ def _stated(
         if (hints.may_decide or is_headed) and not (hints.may_move and is_count(text)):
             stated = find_statement(text, is_headed=is_headed)
         if stated is None and hints.in_minutes:
-            stated = minutes_decisions.find_statement(text)
+            stated = minutes.find_statement(text)
         if stated is None and hints.is_personal:
-            stated = personal_decisions.find_statement(text, reading.language)
+            stated = personal.find_statement(text, reading.language)
         if stated and (is_undecided(text) or is_reported(text, stated.start)):
             continue
         if stated and hints.in_minutes and not stated.is_whole:

@@ -5,8 +5,8 @@ Manuals have such titles, too, so that the text must be in the first person.
 
 import re
 
+from ..texts.text import OWN_WORDS, Sentence
 from .stated import Stated
-from .texts.text import OWN_WORDS, Sentence
 
 OWN_MIN = 3  # sentences in the first person
 OWN_SHARE = 5  # one sentence of so many is in the first person

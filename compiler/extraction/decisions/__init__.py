@@ -1,0 +1,1 @@
+"""Finding the decisions in a source: sentences, lists, motions and titles that state one."""
