@@ -106,7 +106,7 @@ def names(sentence: str) -> Iterator[tuple[str, bool]]:
             yield both, True
         elif _is_familiar(word.text) or _is_full_name(word, following):
             yield word.text, True
-        elif _is_site(word):
+        elif _is_site(word) and not _is_place(word, following):
             yield word.text, False
         elif is_new(word) and not (_is_place(word, following) or _is_called(word, following)):
             is_one = following.tag[0] == "n" and 0 < following.uses <= NAMESAKE_MAX  # `小鹤双拼`

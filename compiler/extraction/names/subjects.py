@@ -6,7 +6,7 @@ note repeats little: there, a noun with which a sentence begins is a subject, an
 
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Sequence, Set
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -169,15 +169,20 @@ def _said_once(sentences: Sequence[Sentence], language: str) -> list[tuple[str, 
     find = {"de": _german_nouns, "en": _english}.get(language)
     small = stops_of(language) | GENERIC[language]
     if language == "zh":
-        rarest = sorted(
-            {noun for sentence in sentences for noun in nouns(sentence.text, small)}, key=lambda noun: (noun.uses, noun)
-        )
-        return [(noun.text, False) for noun in rarest]
+        counts = Counter(noun for sentence in sentences for noun in nouns(sentence.text, small))
+        said = {noun.text: count for noun, count in counts.items()}
+        apart = [noun for noun in counts if not _is_only_inside(noun.text, said)]
+        return [(noun.text, False) for noun in sorted(apart, key=lambda noun: (noun.uses, noun))]
     clauses = (clause for sentence in sentences for clause in CLAUSE.split(sentence.text) if clause.strip())
     found = [
         noun for clause in clauses for noun in (find(clause, small) if find else _romance(clause, small, language))
     ]
     return sorted(found, key=lambda noun: noun[1])
+
+
+def _is_only_inside(name: str, said: Mapping[str, int]) -> bool:
+    """Return whether a phrase of several words is said no more often than a longer one with it."""
+    return len(name) >= HAN_MIN and any(name in other != name and count >= said[name] for other, count in said.items())
 
 
 def _labels(sentences: Sequence[Sentence], language: str) -> Iterator[str]:

@@ -404,3 +404,8 @@ def test_a_name_in_mixed_scripts_is_quoted_from_every_note() -> None:
 def test_only_scripts_without_spaces_are_separated_from_latin_letters() -> None:
     assert fold_text("Việt Nam, résumé, Łódź") == " viet nam resume lodz "
     assert fold_text("我用Hugo0写B站") == " 我用 hugo0 写 b 站 "
+
+
+def test_a_chinese_place_is_named_with_its_kind_alone() -> None:
+    texts = ["晚上在浣花溪公园散步。", "和朋友去浣花溪公园看荷花。", "中午去浣花溪公园写生。"]
+    assert titles(compiled(notes(*texts)), "entity") == ["浣花溪公园"]

@@ -381,3 +381,9 @@ def test_singular_and_plural_of_an_acronym_share_a_page() -> None:
         "And the GAMM was what we had in mind.",
     )
     assert titles(compiled(notes(*texts))) == ["GAMM"]
+
+
+@pytest.mark.parametrize("batch", [1, 50])
+def test_a_chinese_noun_of_several_words_has_one_page(batch: int) -> None:
+    texts = ["小区的餐馆禁令中断了。", "餐馆禁令中断以后大家很高兴。", "听说餐馆禁令中断，又恢复了。"]
+    assert [title for title in titles(compiled(notes(*texts), batch)) if "禁令" in title] == ["餐馆禁令中断"]
