@@ -202,7 +202,8 @@ class SourceBatch:
             draft.aliases.setdefault(key)
         if first and first not in self.known.pages and first not in self.by_name:
             draft.add_alias(first)
-        for form in (*self.counts.forms_of(key).values(), *tally.same_as):
+        hyphenated = [key.replace(" ", "-")] if tally.marks["tag"] and " " in key else []  # `#date-night`
+        for form in (*self.counts.forms_of(key).values(), *tally.same_as, *hyphenated):
             draft.add_alias(form)
         self.drafts.append(draft)
         for known_name in sorted(draft.names):

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from benchmarks.planner.verbatim import is_verbatim
 from compiler.extraction.readings import Reading
-from tests.compiler.extraction.stories import compiled, note
+from tests.compiler.extraction.stories import compiled, leading_names, note, notes
 
 
 def said(text: str) -> list[str]:
@@ -166,3 +166,11 @@ def test_sentences_of_any_mixture_of_markup_are_verbatim(parts: list[str]) -> No
 def test_sentences_after_a_line_of_code_between_fences_are_read() -> None:
     text = "We start it with:\n\n```make kiln```\n\nThe kiln is old.\n\n```\nleft out\n```\n\nThe glaze is blue."
     assert said(text)[-2:] == ["The kiln is old.", "The glaze is blue."]
+
+
+@pytest.mark.parametrize("batch", [1, 50])
+def test_a_page_of_a_hyphenated_tag_has_the_tag_as_another_name(batch: int) -> None:
+    texts = ["Thai food for our #date-night.", "#date-night at the harbour.", "No #date-night this week."]
+    wiki = compiled(notes(*texts), batch)
+    assert leading_names(wiki) == {"date night", "date-night"}
+    assert len(wiki.all) == 1
