@@ -327,10 +327,10 @@ async def withdraw_undone(writer: Writer, page: Page, version: int) -> None:
     undone = await offload(
         len(rows) * len(text), lambda: [row for row in rows if not claims.has_claim(text, row["replacement"])]
     )
-    for row in undone:
-        await writer.run(CLAIMS["withdraw_claim"], claim_id=row["id"])
-        await record(writer, "claim.withdrawn", page.id, claimId=row["id"])
     if undone:
+        await writer.each(CLAIMS["withdraw_claim"], [{"claim_id": row["id"]} for row in undone])
+        for row in undone:
+            await record(writer, "claim.withdrawn", page.id, claimId=row["id"])
         await keep_trajectory(writer, page)
 
 
