@@ -115,7 +115,7 @@ TASK = re.compile(
 
 
 class Place(NamedTuple):
-    """What a line is in the lists of decisions of a source."""
+    """The part of a line in the lists of decisions of a source."""
 
     is_listed: bool = False
     """Whether it is an item of a list of decisions."""

@@ -107,10 +107,10 @@ SUBJECT_MIN = 6  # characters of what was voted on, before the words of the vote
 
 
 class Motion(NamedTuple):
-    """What an item says was carried."""
+    """A motion that an item says was carried."""
 
     what: str
-    """What was carried, for the title."""
+    """The text that was carried, for the title."""
     at: int
     """The index of the sentence that says it."""
 

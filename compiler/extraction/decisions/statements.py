@@ -41,7 +41,7 @@ class Statement(NamedTuple):
 
 
 class Hints(NamedTuple):
-    """Which kinds of decisions a text may contain."""
+    """The kinds of decisions that a text may contain."""
 
     may_decide: bool
     is_personal: bool
