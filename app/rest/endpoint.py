@@ -76,11 +76,15 @@ class BufferedRequest(Request):
     async def json(self) -> Any:
         return self.document
 
-    async def read_body(self, bodies: Bodies) -> None:
-        """Read and parse the body. Raises Refused."""
-        check_content_type(header(self.scope, b"content-type") or "")
+    async def read_body(self, bodies: Bodies, *, is_required: bool) -> None:
+        """Read and parse the body, which may be empty if it is not required. Raises Refused."""
+        written = header(self.scope, b"content-type") or ""
+        if is_required or written:
+            check_content_type(written)
         self.content = content = await bodies.read(self.scope, self.receive)
-        self.document = await parse_in_thread(len(content), lambda: parse_json(content, "The body"))
+        if is_required or content:
+            check_content_type(written)
+            self.document = await parse_in_thread(len(content), lambda: parse_json(content, "The body"))
 
 
 Handle = Callable[[Request], Coroutine[Any, Any, Response]]
@@ -93,13 +97,14 @@ class WikiRoute(APIRoute):
     base = PATH
 
     def get_route_handler(self) -> Handle:
-        handle, wants_body = super().get_route_handler(), self.body_field is not None
+        handle, body = super().get_route_handler(), self.body_field
+        requires_body = body.field_info.is_required() if body else None
         parameters = [field.alias for field in get_flat_params(self.dependant) if isinstance(field.field_info, Query)]
 
         async def answer(request: Request) -> Response:
             record_path(self.base + self.path)
             try:
-                return await answer_request(request, handle, wants_body, self.is_bulk, parameters)
+                return await answer_request(request, handle, requires_body, self.is_bulk, parameters)
             except asyncio.CancelledError:
                 if not DRAINING.is_on:
                     raise
@@ -117,18 +122,18 @@ class BulkRoute(WikiRoute):
 
 
 async def answer_request(
-    request: Request, handle: Handle, wants_body: bool, is_bulk: bool, parameters: Sequence[str]
+    request: Request, handle: Handle, requires_body: bool | None, is_bulk: bool, parameters: Sequence[str]
 ) -> Response:
     """Authenticate a request, check the names of its query parameters, read its body and handle it within the limits.
 
-    `parameters` are the names of the path's query parameters.
+    `requires_body` is None for a path without a body, and `parameters` are the names of the path's query parameters.
     """
     endpoint: RestEndpoint = request.app.state.endpoint
     wiki = await endpoint.credentials.scope(*credential_of(request.scope))
     check_parameters(request, parameters)
     buffered = BufferedRequest(request.scope, request.receive)
-    if wants_body:
-        await buffered.read_body(endpoint.bodies)
+    if requires_body is not None:
+        await buffered.read_body(endpoint.bodies, is_required=requires_body)
 
     def work(account: Account) -> Awaitable[Response]:
         request.state.call = Call(endpoint, buffered, wiki, account)

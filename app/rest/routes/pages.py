@@ -111,6 +111,7 @@ class NewPage(PageFields):
         ),
     ] = None
     type: PageType
+    summary: Annotated[str | None, Field(max_length=SUMMARY.maximum, description="One-line summary.")] = None
     content: Annotated[Text, Field(description="Text in Markdown. `## ` headings start sections.")]
     related: Related = Field([])
     tags: PageTags = Field([])
@@ -237,6 +238,7 @@ async def add_page(call: Caller, body: NewPage) -> Response:
         type=body.type.value,
         title=body.title,
         slug=body.slug,
+        summary=body.summary,
         body=body.content,
         tags=body.tags,
         related=body.related,

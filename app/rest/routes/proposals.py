@@ -196,11 +196,12 @@ async def propose(call: Caller, body: ProposedChange) -> Response:
     response_model=Proposal,
     responses=problem_responses(*BODY_STATUSES, 404),
 )
-async def accept(call: Caller, id: UUID, body: AcceptRequest) -> Response:
+async def accept(call: Caller, id: UUID, body: AcceptRequest | None = None) -> Response:
     """Accept a proposal and apply it in the name of its author. Changes made to other sections in the meantime are
     kept."""
+    given = body or AcceptRequest()
     return await decide_proposal(
-        call, id, lambda database: proposals.accept_proposal(database, call.wiki, id, body.amendment(), body.reason)
+        call, id, lambda database: proposals.accept_proposal(database, call.wiki, id, given.amendment(), given.reason)
     )
 
 
@@ -223,10 +224,11 @@ async def decline(call: Caller, id: UUID, body: DeclineRequest) -> Response:
     response_model=Proposal,
     responses=problem_responses(*BODY_STATUSES, 404),
 )
-async def withdraw(call: Caller, id: UUID, body: WithdrawRequest) -> Response:
+async def withdraw(call: Caller, id: UUID, body: WithdrawRequest | None = None) -> Response:
     """Withdraw a proposal. Only its author can."""
+    given = body or WithdrawRequest()
     return await decide_proposal(
-        call, id, lambda database: proposals.withdraw_proposal(database, call.wiki, id, body.reason)
+        call, id, lambda database: proposals.withdraw_proposal(database, call.wiki, id, given.reason)
     )
 
 

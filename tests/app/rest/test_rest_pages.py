@@ -33,6 +33,7 @@ async def test_a_created_page_is_read_back_unchanged(rest: RestClient, wiki: Wik
     given = {
         "title": "Zilker Park",
         "type": "entity",
+        "summary": "A park in Austin.",
         "content": "A park.\n\n## Visits\n\nSee [Austin](wiki:austin) and [[Barton]].",
         "related": ["austin"],
         "tags": ["green"],
@@ -50,6 +51,7 @@ async def test_a_created_page_is_read_back_unchanged(rest: RestClient, wiki: Wik
         created
         | {
             "slug": "zilker-park",
+            "summary": "A park in Austin.",
             "content": given["content"],
             "version": 1,
             "status": "active",

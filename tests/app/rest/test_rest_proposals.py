@@ -77,3 +77,22 @@ async def test_an_agent_reads_why_its_proposal_was_declined(service: Service, to
         listed = await mcp_agent.call("wiki_proposals", status="declined")
         assert [proposal["reason"] for proposal in listed["proposals"]] == ["It is Postgres still."]
         assert "It is Postgres still." in await mcp_agent.text("wiki_proposals")
+
+
+@pytest.mark.parametrize("step", ["accept", "withdraw"])
+async def test_a_proposal_is_accepted_or_withdrawn_without_a_body(rest: RestClient, step: str) -> None:
+    await rest.create_page("Ledger", content="It runs on Postgres.")
+    proposed = {"why": "It is old.", "archive": "ledger", "significance": "high"}
+    id = (await rest.post("/proposals", proposed)).json()["id"]
+    refused = await rest.ask("POST", f"/proposals/{id}/{step}", content=b"{}", headers={"Content-Type": "text/plain"})
+    assert refused.status_code == 415
+    answer = await rest.post(f"/proposals/{id}/{step}")
+    assert (answer.status_code, answer.json()["status"]) == (200, {"accept": "accepted", "withdraw": "withdrawn"}[step])
+
+
+async def test_a_proposal_is_not_declined_without_a_reason(rest: RestClient) -> None:
+    await rest.create_page("Ledger")
+    id = (await rest.post("/proposals", {"why": "It is old.", "archive": "ledger", "significance": "high"})).json()[
+        "id"
+    ]
+    assert (await rest.post(f"/proposals/{id}/decline")).status_code == 415
