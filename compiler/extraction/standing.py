@@ -29,6 +29,7 @@ QUOTED_MIN = 2  # short notes that contain what another source quotes as a name
 OPENINGS_MIN = 3  # sources in which a rare word only begins sentences
 PERSON_OPENINGS_MIN = 2  # sources in which a word that only begins sentences acts as people do
 CODES_MIN = 4  # sources with a code such as `H3`
+ALONE_MIN = 2  # sources that write a rare word alone, from which on those with a longer name count for it
 ACTORS_MIN = 2  # short German notes in which a word without an article begins a sentence and does something
 PARTS_MIN = 2  # sources with a short form, from which on the sources with only the whole name count for it
 DOMINANT = 3  # how many times as often as any other form the whole name of a short form is written
@@ -106,7 +107,7 @@ def _counted(key: str, tally: Tally, *, is_name: bool, is_part: bool) -> tuple[f
     weight, sources = tally.weight, tally.sources
     is_counted = is_name or marks["term"] + marks["link"] + marks["item"] + marks["titled"] > 0
     counted = {
-        "part": is_part or (marks["rare"] and 2 * _times_alone(key, tally) > tally.forms.total()),
+        "part": is_part or (marks["rare"] and _times_alone(key, tally) >= ALONE_MIN),
         "file": False,
         "category": tally.read > marks["only category"],
     }

@@ -1,8 +1,12 @@
 """A name earns its page with enough evidence, and gets none with slightly less."""
 
+from collections import Counter
+
 import pytest
 
 from compiler.extraction.readings import Reading
+from compiler.extraction.standing import earned_type
+from compiler.extraction.tallies import Tally
 from tests.compiler.extraction.stories import compiled, note, notes, titles
 
 LONG = "It rained. We stayed inside, and nobody said much about it. " * 10
@@ -124,3 +128,11 @@ def test_a_french_noun_with_an_elided_complement_is_one_noun() -> None:
     first = "On a vu la salle d'attente, et il y avait du monde."
     texts = (first, "Personne dans la salle d'attente ce matin.", "Il dort dans la salle d'attente.")
     assert titles(compiled(notes(*texts))) == ["Salle d'attente"]
+
+
+@pytest.mark.parametrize("longer", [1, 2, 5])
+def test_sources_with_a_longer_name_take_no_page_from_a_rare_word(longer: int) -> None:
+    alone = Counter({"about": 1, "name": 1, "rare": 2, "subject": 1})
+    parts = Counter({"part": longer, "only part": longer, "rare": longer})
+    tally = Tally(alone + parts, 2 + longer, 2.0 + longer, 2 + longer, Counter({"Okanto": 2, "Okanto Mesh": longer}))
+    assert earned_type("okanto", tally) == "entity"
