@@ -40,6 +40,7 @@ from .meter import Meter
 from .usage import Price, Usage
 
 RETRIES = 2
+RESPONSES, CHAT = "openai:", "openai-chat:"  # two protocols of OpenAI; most other servers speak only the second
 ANSWER_MAX = 16_000  # tokens of one answer, including those of the model's reasoning
 
 Answer = TypeVar("Answer", bound=BaseModel)
@@ -122,6 +123,8 @@ class Asker:
         if isinstance(error, UnexpectedModelBehavior):
             return Malformed(f"{self.name} gave no answer that has the form asked for, {RETRIES + 1} times.")
         message = f"{self.name} {what_went_wrong(error)}"
+        if isinstance(error, ModelNotFoundError) and self.name.startswith(RESPONSES):
+            message += f" A server other than OpenAI's may only know {CHAT}{self.name.removeprefix(RESPONSES)}."
         return ModelRefused(message) if isinstance(error, FOR_OPERATORS) else Unavailable(message)
 
 

@@ -103,3 +103,13 @@ async def test_lasting_errors_end_the_attempt_without_leaking_provider_messages(
 async def test_the_error_says_that_sources_are_too_long_for_the_model(wiki: Wiki, provider: Provider) -> None:
     provider.behaviours = ["too long"]
     assert "reads less than it was shown" in (await compile_once(wiki, NAMES["openai"]))["error"]
+
+
+@pytest.mark.parametrize("provider", ["openai"], indirect=True)
+async def test_the_error_of_a_server_without_the_responses_api_names_the_other_protocol(
+    wiki: Wiki, provider: Provider
+) -> None:
+    provider.behaviours = ["unknown"]
+    job = await compile_once(wiki, "openai:cairn-test")
+    assert job["status"] == "failed"
+    assert "A server other than OpenAI's may only know openai-chat:cairn-test." in job["error"]
