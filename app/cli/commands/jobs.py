@@ -193,7 +193,10 @@ def say_job(job: dict[str, Any]) -> None:
         return
     if last := job["lastCompiled"]:
         say(f"There was no new source to compile. A worker compiled until {format_time(last['finishedAt'])}:")
-    say(f"Compiled: {format_counts((last or job)['metrics'])}.")
+    metrics = (last or job)["metrics"]
+    say(f"Compiled: {format_counts(metrics)}.")
+    if refused := format_refused(metrics):
+        say(f"Left out of the model's answers: {refused}.")
     if proposed := job["metrics"].get("pages_proposed"):
         say(f"{proposed} page{'s' * (proposed != 1)} proposed. See them with: cairn wiki proposals")
     if total := job["held"]["total"]:
@@ -212,6 +215,12 @@ def format_counts(metrics: dict[str, Any]) -> str:
         f"{metrics.get('sections_written', 0)} sections, "
         f"{metrics.get('mentions_recorded', 0)} sightings of names without a page"
     )
+
+
+def format_refused(metrics: dict[str, Any]) -> str:
+    """Return how many parts of a model's answers were dropped, by reason, or "" for a job without a model."""
+    dropped: dict[str, int] = metrics.get("dropped", {}) if metrics.get("usage", {}).get("requests") else {}
+    return ", ".join(f"{times} {reason}" for reason, times in sorted(dropped.items()) if times)
 
 
 def add_rebuilding(parent: typer.Typer) -> None:

@@ -14,6 +14,7 @@ from app.cli.commands import jobs
 from resolvers.jobs import queue
 from tests.app.command_line import MARA, RunCommand
 from tests.clocks import set_clock
+from tests.compiler.models.providers import Provider, serve_provider
 from tests.resolvers.embeddings.embedding_server import EmbeddingModel, serve_embeddings
 
 
@@ -43,6 +44,19 @@ def test_notes_are_retained_once_and_compiled(run_scripted: RunCommand, notes: P
     assert result.out == "Compiled: 3 sources, 1 new pages, 1 sections, 0 sightings of names without a page.\n"
     assert "3 sources read: 1 pages created, 1 sections written" in result.err
     assert "- Day 2." in run_scripted("page", "entity/momofuku", *MARA).out
+
+
+def test_compile_wait_says_what_was_left_out_of_the_answers_of_a_model(
+    run_in_acme: RunCommand, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_in_acme("retain", str(notes), *MARA)
+    with serve_provider(Provider("openai", ["invented"])) as address:
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{address}/v1")
+        monkeypatch.setenv("OPENAI_API_KEY", "key")
+        monkeypatch.setenv("CAIRN_MODEL", "openai-chat:cairn-test")
+        result = run_in_acme("compile", *MARA, "--wait")
+    assert "Compiled: 3 sources, 0 new pages, 0 sections" in result.out
+    assert "Left out of the model's answers: 1 no_sections, 1 no_sources, 1 unknown_source.\n" in result.out
 
 
 def test_compile_without_wait_queues_a_pending_job(run_scripted: RunCommand) -> None:

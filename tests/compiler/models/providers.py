@@ -19,6 +19,7 @@ ANSWERS: dict[bool, dict[str, Any]] = {
     False: {"pages": [{"type": "entity", "title": "Momofuku", "sections": [{"slug": "overview", "sources": ["s1"]}]}]},
     True: {"statements": [{"text": "It is a restaurant.", "sources": ["s1"]}]},
 }
+INVENTED = {"pages": [{"type": "entity", "title": "Nowhere", "sections": [{"slug": "overview", "sources": ["s9"]}]}]}
 Reply = tuple[int, dict[str, str], bytes]
 
 
@@ -95,6 +96,7 @@ BEHAVIOURS: dict[str, Any] = {
     "cut": lambda provider, body: json_reply(200, provider.message(body, ending="cut", arguments='{"pages": [{"ty')),
     "refused": lambda provider, body: json_reply(200, provider.message(body, ending="refused")),
     "malformed": lambda provider, body: json_reply(200, provider.message(body, arguments='{"pages": "none"}')),
+    "invented": lambda provider, body: json_reply(200, provider.message(body, arguments=json.dumps(INVENTED))),
     "noise": lambda provider, body: (200, {"content-type": "application/json"}, b"<html>Gateway</html>"),
     "busy": error_reply(429, "rate_limit_error", **{"retry-after": "0", "retry-after-ms": "5"}),
     "down": error_reply(500, "api_error", **{"retry-after-ms": "5"}),
