@@ -1,7 +1,7 @@
 """The planner that asks a model. It shows the model new sources, and the pages and mentions that they may concern."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from uuid import UUID
 
 from content.names import normalise
@@ -57,12 +57,23 @@ class ModelPlanner:
             known = await look_up([readings[part.source.id] for part in parts], knowledge)
             shown = Shown({f"s{n}": readings[part.source.id] for n, part in enumerate(parts, start=1)}, *known)
             text = text_of(parts, shown, proposed_pages([*before, *plans]))
-            plans.append(plan_of(await self.asker.ask(PLANNING, text, no_complaint), shown))
+            plans.append(plan_of(await self.asker.ask(PLANNING, text, complain_once(shown)), shown))
         return join_plans(plans)
 
 
-def no_complaint(answer: PlanAnswer) -> None:
-    """Return None, which accepts any answer. Invalid parts of a plan are left out later."""
+def complain_once(shown: Shown) -> Callable[[PlanAnswer], str | None]:
+    """Return a function that says once that no proposal of an answer is valid.
+
+    It accepts the next answer, whose invalid parts are left out, so such a model blocks no wiki.
+    """
+    complaints = iter(["Nothing of this can stand: cite the handles of shown sources (s1) in each section."])
+
+    def complaint(answer: PlanAnswer) -> str | None:
+        plan = plan_of(answer, shown)
+        is_valid = plan.new_pages or plan.updates or plan.held or plan.links
+        return None if is_valid or not any(plan.dropped.values()) else next(complaints, None)
+
+    return complaint
 
 
 async def look_up(

@@ -75,6 +75,20 @@ async def test_an_invalid_answer_is_requested_again(wiki: Wiki) -> None:
     assert job["metrics"]["usage"]["requests"] == 4
 
 
+async def test_a_plan_of_which_nothing_is_valid_is_requested_once_more(wiki: Wiki) -> None:
+    model = ScriptedModel(lambda prompt: [{"pages": [page("Nowhere", "s9")]}, {"pages": [page("Momofuku", "s1")]}])
+    await retain_texts(wiki, "Momofuku is a restaurant.")
+    (job,) = await compile_all(wiki, model.compiler())
+    assert list(await pages_by_title(wiki)) == ["Momofuku"]
+    assert job["metrics"]["usage"]["requests"] == 3
+    stubborn = ScriptedModel(lambda prompt: {"pages": [page("Nowhere", "s9")]})
+    await retain_texts(wiki, "Momofuku is closed.", start=1)
+    *_, job = await compile_all(wiki, stubborn.compiler())
+    assert job["status"] == "succeeded"
+    assert job["metrics"]["usage"]["requests"] == 2
+    assert job["metrics"]["dropped"]["no_sections"] == 1
+
+
 @pytest.mark.parametrize(
     ("answer", "reason", "requests"),
     [
