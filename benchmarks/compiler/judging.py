@@ -33,6 +33,7 @@ PAGES = """
     SELECT p.type, p.title, array_agg(a.alias) FILTER (WHERE a.alias IS NOT NULL) AS aliases FROM pages p
     LEFT JOIN aliases a ON a.tenant_id = $1 AND a.page_id = p.id
     WHERE p.tenant_id = $1 AND p.owner_id = $2 AND p.status = 'active' GROUP BY p.id, 1, 2 ORDER BY 1, 2"""
+UNFINISHED = "SELECT coalesce(error, status) FROM compile_jobs WHERE status <> 'succeeded' ORDER BY created_at"
 
 
 class JudgedPage(NamedTuple):
@@ -138,7 +139,10 @@ def compiler_of(model: str | None, batch: int) -> Compiler:
 
 
 async def compile_and_judge(dsn: str, chosen: Sequence[JudgedWiki], compiler: Compiler) -> list[Judged]:
-    """Retain the files of each wiki as `cairn retain` reads them, compile them, and judge the pages."""
+    """Retain the files of each wiki as `cairn retain` reads them, compile them, and judge the pages.
+
+    Raises SystemExit if a job did not succeed, for example because the model cannot be reached.
+    """
     database = await open_database(dsn)
     try:
         first = await new_wiki(database, "bench", "first")
@@ -146,6 +150,8 @@ async def compile_and_judge(dsn: str, chosen: Sequence[JudgedWiki], compiler: Co
         for wiki in chosen:
             await retain(database, scopes[wiki.name], drafts(wiki))
         await run_jobs(database, compiler)
+        if reasons := await unfinished_jobs(dsn):
+            raise SystemExit(f"{len(reasons)} of {len(chosen)} wikis are not compiled. The first: {reasons[0]}")
         return [judge(wiki, await pages_of(dsn, scopes[wiki.name])) for wiki in chosen]
     finally:
         await database.close()
@@ -158,6 +164,15 @@ def drafts(wiki: JudgedWiki) -> list[SourceDraft]:
     problems = [source for source in found if not isinstance(source, SourceDraft)]
     assert not problems, problems
     return [source for source in found if isinstance(source, SourceDraft)]
+
+
+async def unfinished_jobs(dsn: str) -> list[str]:
+    """Return the error, or else the status, of each job that did not succeed."""
+    connection = await asyncpg.connect(dsn)
+    try:
+        return [str(row[0]) for row in await connection.fetch(UNFINISHED)]
+    finally:
+        await connection.close()
 
 
 async def pages_of(dsn: str, scope: Scope) -> list[JudgedPage]:

@@ -2,9 +2,13 @@
 
 from collections import Counter
 
+import pytest
+from pydantic_ai.exceptions import ModelHTTPError
+
 from benchmarks.compiler.judged import HALVES, UNSEEN, JudgedWiki, Label, held_out, wikis
-from benchmarks.compiler.judging import GOALS, JudgedPage, drafts, judge, totals
+from benchmarks.compiler.judging import GOALS, JudgedPage, compile_and_judge, drafts, judge, totals
 from content.names import normalise
+from tests.compiler.models.scripted_model import ScriptedModel
 
 
 def test_labelled_wikis_hold_over_2100_reasoned_candidates_of_35_kinds() -> None:
@@ -82,3 +86,9 @@ def test_duplicate_and_unlabelled_pages_are_judged_wrong() -> None:
     assert (kind.name, total.name) == ("chat", "all")
     assert total.share("pages").mean == 0.25
     assert set(GOALS) == {"pages", "decisions", "recall"}
+
+
+async def test_wikis_that_a_model_did_not_compile_are_not_judged(dsn: str) -> None:
+    failing = ScriptedModel(lambda prompt: ModelHTTPError(503, "oracle", "secret"))
+    with pytest.raises(SystemExit, match=r"1 of 1 wikis are not compiled.*status 503"):
+        await compile_and_judge(dsn, wikis()[:1], failing.compiler())
