@@ -15,7 +15,6 @@ from rich.table import Table
 
 from compiler.compiler import CAPS, Compiler
 from compiler.extraction import ExtractivePlanner, ExtractiveWriter
-from compiler.models.models import Models
 from content.names import normalise
 from db.scope import Scope
 from resolvers.import_export.source_files import source_files
@@ -134,8 +133,11 @@ def judged(
 def compiler_of(model: str | None, batch: int) -> Compiler:
     """Return the product's compiler with rules only, or with a model whose plans the rules check."""
     planner, writer, caps = ExtractivePlanner(), ExtractiveWriter(), CAPS._replace(batch=batch)
-    models = Models(model, (), planner, writer) if model else None
-    return Compiler(planner, writer, caps, author_factory=models)
+    if model is None:
+        return Compiler(planner, writer, caps)
+    from compiler.models.models import Models  # 40 MB, which workers without a model do not load either
+
+    return Compiler(planner, writer, caps, author_factory=Models(model, (), planner, writer))
 
 
 async def compile_and_judge(dsn: str, chosen: Sequence[JudgedWiki], compiler: Compiler) -> list[Judged]:
