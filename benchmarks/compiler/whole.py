@@ -74,17 +74,21 @@ def post(writing: Writing) -> SourceDraft:
 
 
 async def compile_quarters(dsn: str, drafts: list[Any]) -> Result:
-    """Retain and compile the sources quarter by quarter, to show how the cost grows with the wiki."""
+    """Retain and compile the sources quarter by quarter, to show how the cost grows with the wiki.
+
+    `drafts` is emptied, so that the memory of the process is that of compiling.
+    """
     database = await open_database(dsn)
     try:
         scope = await new_wiki(database, "bench", "mara")
         watch, quarters = await watch_database(database), []
         with Progress(console=stderr, disable=not stderr.is_terminal) as bars:
             task = bars.add_task("Compiling", total=len(drafts))
-            for quarter in range(QUARTERS):
-                part = drafts[len(drafts) * quarter // QUARTERS : len(drafts) * (quarter + 1) // QUARTERS]
-                await retain(database, scope, part)
-                quarters.append(await cost_of(database, watch, len(part), lambda n: bars.update(task, completed=n)))
+            for left in range(QUARTERS, 0, -1):
+                size = len(drafts) // left
+                await retain(database, scope, drafts[:size])
+                del drafts[:size]
+                quarters.append(await cost_of(database, watch, size, lambda n: bars.advance(task, n)))
         return Result(await read_contents(dsn, scope), quarters)
     finally:
         await database.close()
