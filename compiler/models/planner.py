@@ -66,7 +66,7 @@ def complain_once(shown: Shown) -> Callable[[PlanAnswer], str | None]:
 
     It accepts the next answer, whose invalid parts are left out, so such a model blocks no wiki.
     """
-    complaints = iter(["Nothing of this can stand: cite the handles of shown sources (s1) in each section."])
+    complaints = iter(["No part of this plan is valid: cite the handles of shown sources (s1) in each section."])
 
     def complaint(answer: PlanAnswer) -> str | None:
         plan = plan_of(answer, shown)
