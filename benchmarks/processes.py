@@ -96,8 +96,12 @@ def wait_for(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
 
 
 def cpu_seconds(pids: Iterable[int]) -> float:
-    """Return the user and system time of the processes and their children so far."""
-    return sum(ticks(pid) for pid in process_tree(pids)) / TICK
+    """Return the user and system time of the processes and their children so far, without those that have ended."""
+    spent = 0
+    for pid in process_tree(pids):
+        with suppress(OSError):
+            spent += sum(map(int, stat_fields(pid)[11:13]))
+    return spent / TICK
 
 
 def scheduled_ms(pids: Iterable[int]) -> float:
@@ -114,9 +118,12 @@ def scheduled_ms(pids: Iterable[int]) -> float:
 
 
 def resident_mb(pids: Iterable[int]) -> float:
-    """Return the memory of the processes and their children, in MB."""
-    pages = [int(Path(f"/proc/{pid}/statm").read_text().split()[1]) for pid in process_tree(pids)]
-    return sum(pages) * PAGE / 1e6
+    """Return the memory of the processes and their children in MB, without those that have ended."""
+    pages = 0
+    for pid in process_tree(pids):
+        with suppress(OSError):
+            pages += int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    return pages * PAGE / 1e6
 
 
 def peak_mb(pid: int) -> float:
@@ -129,15 +136,17 @@ def peak_mb(pid: int) -> float:
 
 
 def process_tree(pids: Iterable[int]) -> Iterator[int]:
+    """Generate the pids, each with those of its children after it. Any of them may have ended meanwhile."""
     for pid in pids:
         yield pid
         for task in Path(f"/proc/{pid}/task").glob("*/children"):
-            yield from process_tree(map(int, task.read_text().split()))
+            with suppress(OSError):
+                yield from process_tree([*map(int, task.read_text().split())])
 
 
-def ticks(pid: int) -> int:
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return int(fields[11]) + int(fields[12])
+def stat_fields(pid: int) -> list[str]:
+    """Return the fields of a process's /proc/PID/stat from its state on, which is field 3 in proc(5)."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
 
 
 async def postmaster(dsn: str) -> int:
@@ -151,12 +160,8 @@ async def postmaster(dsn: str) -> int:
 
 def cluster_cpu_seconds(pid: int) -> float:
     """Return the user and system time of a Postgres so far, including its running and its ended backends."""
-    running = 0
-    for child in list(process_tree([pid])):
-        with suppress(OSError):  # a child that ends meanwhile is counted with the ended children
-            running += ticks(child)
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (running + int(fields[13]) + int(fields[14])) / TICK
+    running = cpu_seconds([pid])
+    return running + sum(map(int, stat_fields(pid)[13:15])) / TICK
 
 
 async def backends(dsn: str, name: str) -> list[int]:

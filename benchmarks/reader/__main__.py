@@ -15,16 +15,16 @@ import gzip
 import html
 import itertools
 import json
-import os
 import re
 import statistics
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
 
 import httpx
 
 from app.web.shell import with_shell
 from tests.app.chromium import EXECUTABLE, tab
+
+from ..processes import cpu_seconds
 
 SCRIPTS = re.compile(r'<script type="module" src="([^"]+)"')
 READS_PER_TURN = 10  # reads of one server in a turn
@@ -44,20 +44,14 @@ SEEN = """new Promise((done) => {
 })"""
 
 
-def cpu(process: int) -> float:
-    """Return the CPU seconds that a process has used, from /proc."""
-    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
 def cost(read: Callable[[str], httpx.Response], process: int, pages: Iterable[str], times: int) -> float:
     """Return the server's CPU milliseconds per read, for `times` reads in turn. Prints it and the median time."""
     in_turn = itertools.cycle(pages)
     for page in itertools.islice(in_turn, 20):
         read(page).raise_for_status()
-    before = cpu(process)
+    before = cpu_seconds([process])
     took = [read(page).raise_for_status().elapsed.total_seconds() * 1000 for page in itertools.islice(in_turn, times)]
-    spent = (cpu(process) - before) / times * 1000
+    spent = (cpu_seconds([process]) - before) / times * 1000
     print(f"{spent:.1f} ms of CPU, {statistics.median(took):.1f} ms")
     return spent
 
@@ -95,10 +89,10 @@ def compare(servers: Mapping[str, int], path: str, times: int) -> list[float]:
     with httpx.Client(headers=HTML, timeout=30) as browser:
         for turn in range(times // READS_PER_TURN + 1):
             for url, process in servers.items():
-                before = cpu(process)
+                before = cpu_seconds([process])
                 for _ in range(READS_PER_TURN):
                     browser.get(f"{url}{path}?n={next(number)}").raise_for_status()
-                spent[url] += (cpu(process) - before) * (turn > 0)  # the first turn fills caches
+                spent[url] += (cpu_seconds([process]) - before) * (turn > 0)  # the first turn fills caches
     return [seconds / (times // READS_PER_TURN * READS_PER_TURN) * 1000 for seconds in spent.values()]
 
 

@@ -24,7 +24,7 @@ from resolvers.knowledge.lint import CHECKS, lint
 
 from ..compiler.database import MEMORY
 from ..import_export.memory import kilobytes
-from ..processes import TICK, cpu_seconds
+from ..processes import cluster_cpu_seconds, postmaster
 from ..wikis import Wiki, wiki, write_wikis
 
 GOAL = 10.0  # CPU seconds of Postgres for all checks
@@ -80,17 +80,17 @@ async def measure_lint(dsn: str, wiki: Wiki, rounds: int) -> float:
     try:
         own = Scope(wiki.tenant_id, wiki.owner_id, Role.MEMBER, Actor(ActorKind.USER, "bench"), (wiki.owner_id,))
         await write_pages(dsn, wiki)
-        postmaster = await find_postmaster(database)
+        pid = await postmaster(dsn)
         guest = await guest_of(database, own)
         for name, scope in (("its own people", own), ("a member by grant, who may not read everything", guest)):
             view = restricted(database, scope)
             Path("/proc/self/clear_refs").write_text("5")
             before, taken, spent = kilobytes("VmRSS"), [], []
             for _ in range(rounds):
-                start, used = time.perf_counter(), postgres_cpu_seconds(postmaster)
+                start, used = time.perf_counter(), cluster_cpu_seconds(pid)
                 reports = await lint(view, scope, limit=100)
                 taken.append(time.perf_counter() - start)
-                spent.append(postgres_cpu_seconds(postmaster) - used)
+                spent.append(cluster_cpu_seconds(pid) - used)
             grown = max(0.0, (kilobytes("VmHWM") - before) / 1024)
             print(
                 f"{wiki.pages:,} pages, {name}: {median(spent):.2f} s of Postgres's CPU "
@@ -106,19 +106,6 @@ async def measure_lint(dsn: str, wiki: Wiki, rounds: int) -> float:
         return worst
     finally:
         await database.close()
-
-
-async def find_postmaster(database: Database) -> int:
-    """Return the pid of the postmaster, whose child serves this connection."""
-    async with database.connection() as connection:
-        backend = await connection.raw.fetchval("SELECT pg_backend_pid()")
-    return int(Path(f"/proc/{backend}/stat").read_text().rpartition(")")[2].split()[1])
-
-
-def postgres_cpu_seconds(postmaster: int) -> float:
-    """Return the CPU seconds that Postgres has used so far, in running and in ended processes."""
-    ended = Path(f"/proc/{postmaster}/stat").read_text().rpartition(")")[2].split()[13:15]
-    return cpu_seconds([postmaster]) + sum(map(int, ended)) / TICK
 
 
 async def run_check(database: Database, scope: Scope, check: str) -> tuple[float, str, int]:

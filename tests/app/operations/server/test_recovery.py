@@ -14,6 +14,7 @@ import httpx
 import pytest
 
 from app.server.serve import metrics_folder
+from benchmarks.processes import stat_fields
 from db.database import Database
 from db.embedded import EmbeddedServer
 from db.scope import Role
@@ -53,8 +54,8 @@ async def until(condition: object, seconds: float = SOON) -> None:
 def lives(pid: int) -> bool:
     """Return whether a process runs and is no zombie."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
+        return stat_fields(pid)[0] != "Z"
+    except OSError:
         return False
 
 
