@@ -174,7 +174,9 @@ class AuditOutcome(StrEnum):
 class WikiPageState(Enum):
     ACTIVE = strawberry.enum_value("active", description="The page is active.")
     ARCHIVED = strawberry.enum_value("archived", description="Archived: hidden from lists and search.")
-    DELETED = strawberry.enum_value("deleted", description="The page was deleted permanently.")
+    DELETED = strawberry.enum_value(
+        "deleted", description="The page was deleted permanently, or became too sensitive for the caller."
+    )
 
 
 @strawberry.enum(description="Status of a compile job.")

@@ -203,7 +203,11 @@ page_positions = scoped_table(
     words("deleted_sensitivity", nullable=True),
     key=("page_id",),
 )
-"""A deleted page keeps its row: its deletion is its last change, which callers see who could read the page."""
+"""A deleted page keeps its row: its deletion is its last change, which callers see who could read the page.
+
+`deleted_sensitivity` is the least sensitive level of a page that was deleted or became more sensitive: callers who
+could read that level, but not the page, see the page as deleted.
+"""
 Index(
     "page_positions_order_ix", page_positions.c.tenant_id, page_positions.c.owner_id, page_positions.c.position,
     unique=True,

@@ -271,7 +271,7 @@ async def remove_page(writer: Writer, page: Page) -> None:
     names = await detach_targets(writer, page.id)
     await remove_from_search(writer, page.id)
     if (level := level_of(page.metadata)) not in OPEN_LEVELS:
-        await writer.run(PAGES["keep_sensitivity"], page_id=page.id, sensitivity=level)
+        await writer.run(PAGES["keep_sensitivity"], page_ids=[page.id], levels=[level])
         await writer.run(PAGES["clear_names_in_log"], page_id=page.id)
     await writer.run(PAGES["delete_page"], page_id=page.id)
     writer.removed[page.id] = page

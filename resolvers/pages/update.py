@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 from content.markdown.sections import Section
+from content.sensitivity import is_stricter, level_of
 from db.connection import Row
 from db.sql import statements
 from lib.threads import offload
@@ -126,12 +127,19 @@ def saved_page(update: PageUpdate) -> Saved:
 
 
 async def write_rows(writer: Writer, updates: Sequence[PageUpdate]) -> None:
-    """Write the rows of the pages. A new slug that was a former slug of the page is not a former slug any more."""
+    """Write the rows of the pages.
+
+    A new slug that was a former slug of the page is not a former slug any more. Callers who may not read a page any
+    more see it as deleted in the change feed.
+    """
     if updates:
         rows = [content_row(update.after, update.after.body) | {"page_id": update.after.id} for update in updates]
         await writer.each(PAGES["update_page"], rows)
     if moved := [update.after for update in updates if update.after.slug != update.before.slug]:
         await writer.each(PAGES["reclaim_slug"], [{"type": page.type, "slug": page.slug} for page in moved])
+    if hidden := [update.before for update in updates if is_stricter(update.after.metadata, update.before.metadata)]:
+        levels = [level_of(page.metadata) for page in hidden]
+        await writer.run(PAGES["keep_sensitivity"], page_ids=[page.id for page in hidden], levels=levels)
 
 
 async def write_texts(writer: Writer, updates: Sequence[PageUpdate]) -> None:

@@ -20,7 +20,7 @@ class WikiChange:
     state: WikiPageState = expression(positions.state, "State of the page after the change.")
     changed_at: datetime = column("Time of the change. The updatedAt of an imported page can be earlier.")
     page: WikiPage | None = relation(
-        positions.page, "Current state of the page, even if it is archived. Null if it was deleted."
+        positions.page, "Current state of the page, even if it is archived. Null if its state is DELETED."
     )
 
 

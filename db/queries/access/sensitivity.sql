@@ -120,9 +120,10 @@ SELECT t.* FROM old_slugs AS t WHERE t.tenant_id = :tenant_id AND t.page_id NOT 
 SELECT t.* FROM page_names AS t WHERE t.tenant_id = :tenant_id AND t.page_id NOT IN (SELECT id FROM hidden_pages);
 
 -- name: page_positions
--- The position of a deleted page is hidden from callers who could not read the page.
+-- Positions of hidden pages, and of deleted pages, are seen by callers who could read the page before.
 SELECT t.* FROM page_positions AS t
-WHERE t.tenant_id = :tenant_id AND t.page_id NOT IN (SELECT id FROM hidden_pages)
+WHERE t.tenant_id = :tenant_id
+  AND (t.deleted_sensitivity IS NOT NULL OR t.page_id NOT IN (SELECT id FROM hidden_pages))
   AND NOT EXISTS (
       SELECT FROM ceilings AS c
       WHERE c.owner_id = t.owner_id

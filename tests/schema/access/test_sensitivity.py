@@ -310,6 +310,47 @@ async def test_a_deleted_hidden_page_stays_hidden_in_the_feed_and_events(wiki: W
             assert (event is not None) == (id in seen), (scope, id, event)
 
 
+FOLLOWED = """query ($owner: String!, $after: String) { wikiChanges(owner: $owner, first: 50, after: $after) {
+    nodes { pageId state page { title } } pageInfo { endCursor } } }"""
+
+
+async def test_a_page_that_becomes_hidden_reads_as_deleted_in_the_feed(wiki: Wiki, engine: Engine) -> None:
+    """A client with a copy of the wiki drops the page. The feed names no page that the caller never could read."""
+    reader = (await wiki.colleague()).scope
+    here = (wiki.database, wiki.scope)
+
+    async def follow(after: str | None) -> tuple[dict[UUID, str], str | None]:
+        context = Context(wiki.database, reader, RICH)
+        variables = {"owner": str(wiki.scope.owner_id), "after": after}
+        body = orjson.loads((await engine.execute(FOLLOWED, variables, None, context)).body)
+        assert "errors" not in body, body
+        found = body["data"]["wikiChanges"]
+        assert all((node["page"] is None) == (node["state"] == "DELETED") for node in found["nodes"])
+        return {UUID(node["pageId"]): node["state"] for node in found["nodes"]}, found["pageInfo"]["endCursor"]
+
+    async def classify(page_id: UUID, level: str | None) -> None:
+        await update_page(*here, page_id, fields={"sensitivity": level})
+
+    raised, removed, never = [
+        (await create_page(*here, PageDraft("topic", title, fields={"sensitivity": level}))).page_id
+        for title, level in (("Pay", None), ("Plan", "public"), ("Vault", SECRET))
+    ]
+    seen, cursor = await follow(None)
+    assert seen == {raised: "ACTIVE", removed: "ACTIVE"}
+    for page_id in (raised, removed):
+        await classify(page_id, SECRET)
+    await update_page(*here, never, title="Safe")
+    await delete_page(*here, removed)
+    seen, cursor = await follow(cursor)
+    assert seen == {raised: "DELETED", removed: "DELETED"}
+    assert (await follow(None))[0] == seen
+    await classify(raised, None)
+    seen, cursor = await follow(cursor)
+    assert seen == {raised: "ACTIVE"}
+    await update_page(*here, never, title="Strongbox")
+    assert await follow(cursor) == ({}, None)
+
+
 PROPOSED = "query ($owner: ID!) { wikiProposals(ownerId: $owner, first: 5) { nodes { proposedBodyMd } } }"
 
 
