@@ -176,7 +176,9 @@ class EmbeddedServer:
             flock(self.users, LOCK_SH)
             if not self.running():
                 self.launch()
-            return f"postgresql://postgres@/cairn?host={quote(self.postmaster()[4])}&port={SETTINGS['port']}"
+            if not (lines := self.postmaster()):
+                raise EmbeddedServerFailed(f"PostgreSQL stopped right after it had started. See {self.log}")
+            return f"postgresql://postgres@/cairn?host={quote(lines[4])}&port={SETTINGS['port']}"
         except BaseException:
             self.leave()
             raise

@@ -305,6 +305,19 @@ def test_a_data_directory_that_cannot_be_created_is_a_clear_error(data_dir: Path
         EmbeddedServer(data_dir / "file" / "cairn").start()
 
 
+class ShortServer(EmbeddedServer):
+    """A server that ends after its start, like one that restores a moment which its log does not reach."""
+
+    def launch(self) -> None:
+        super().launch()
+        self.halt()
+
+
+def test_a_server_that_ends_after_its_start_is_a_clear_error(used_dir: Path) -> None:
+    with pytest.raises(EmbeddedServerFailed, match=r"stopped right after it had started\. See .*postgres\.log"):
+        ShortServer(used_dir, durable=False).start()
+
+
 def test_a_server_that_fails_to_start_reports_its_cause(used_dir: Path) -> None:
     (used_dir / "postgres" / "PG_VERSION").write_text("12\n")
     with pytest.raises(EmbeddedServerFailed, match=r"pg_ctl failed(.|\n)*initialized by PostgreSQL version 12"):
