@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote, urlsplit, urlunsplit
 
 import asyncpg
@@ -23,8 +23,17 @@ DATABASES = ("postgres", "template1")  # databases from which the others can be 
 PROVIDERS = {"b": "builtin", "c": "libc", "i": "icu"}
 
 
-async def restore(dsn: str, archive: Archive, report: Report, *, replace: bool) -> list[str]:
-    """Restore an archive of a database, and return descriptions of what could not be restored. Raises ArchiveRefused.
+class Restored(NamedTuple):
+    """The result of a restore."""
+
+    missing: list[str]
+    """Descriptions of what could not be restored."""
+    undone: list[asyncpg.Record]
+    """Records of the erasures that are undone: the replaced database had them, and the archive has what was erased."""
+
+
+async def restore(dsn: str, archive: Archive, report: Report, *, replace: bool) -> Restored:
+    """Restore an archive of a database. Raises ArchiveRefused.
 
     A database that holds tenants is replaced only with `replace`. It stays unchanged until the restored one is complete
     and takes its name. If the command is killed at any moment, it can be run again.
@@ -54,7 +63,9 @@ async def restore(dsn: str, archive: Archive, report: Report, *, replace: bool) 
             )
         if not is_used:
             await drop_empty(connection, manifest.revision)
-    return await (replace_database if is_used else load)(dsn, archive, report)
+    if is_used:
+        return await replace_database(dsn, archive, report)
+    return Restored(await load(dsn, archive, report), [])
 
 
 async def has_tenants(connection: asyncpg.Connection) -> bool:
@@ -124,8 +135,11 @@ async def make_indexes(dsn: str, archive: Archive, names: set[str]) -> list[str]
     return missing
 
 
-async def replace_database(dsn: str, archive: Archive, report: Report) -> list[str]:
-    """Restore into a new database of the same server, which then replaces the existing one by renaming."""
+async def replace_database(dsn: str, archive: Archive, report: Report) -> Restored:
+    """Restore into a new database of the same server, which then replaces the existing one by renaming.
+
+    The new database gets the records of erasures that only the existing one has.
+    """
     async with connect(dsn, NAME) as connection:
         server = await describe_server(connection)
         if server["is_citus"] or not server["may_create"]:
@@ -141,6 +155,7 @@ async def replace_database(dsn: str, archive: Archive, report: Report) -> list[s
         await create_like(connection, new)
     missing = await load(in_database(dsn, new), archive, report)
     await finish(in_database(dsn, new))
+    undone = await copy_erasures(dsn, in_database(dsn, new))
     async with maintaining(dsn) as connection:
         try:
             async with connection.transaction():
@@ -153,7 +168,18 @@ async def replace_database(dsn: str, archive: Archive, report: Report) -> list[s
                 f"Others are connected to {name}, which was not changed: {error}. Stop them, then run this again."
             ) from error
         await connection.execute(f"DROP DATABASE {quoted(old)}")
-    return missing
+    return Restored(missing, undone)
+
+
+async def copy_erasures(src: str, dest: str) -> list[asyncpg.Record]:
+    """Copy the records of erasures to a database at the newest schema. Return those that have to be repeated there."""
+    async with connect(src, NAME) as connection:
+        if await connection.fetchval("SELECT to_regclass('erasures')") is None:  # a database of an older release
+            return []
+        records = await connection.fetchval(CATALOGUE["export_erasures"].sql)
+    async with connect(dest, NAME) as connection:
+        found: list[asyncpg.Record] = await connection.fetch(CATALOGUE["import_erasures"].sql, records)
+        return found
 
 
 def suffixed(name: str, ending: str) -> str:

@@ -14,6 +14,7 @@ from db.archives import points, restoring
 from db.archives.catalogue import describe_server, list_indexes
 from db.archives.copying import Report, connect, copy_out, copy_tables_out, snapshot
 from db.archives.folder import SECRET, Archive, ArchiveRefused, Manifest, writing_archive
+from db.archives.restoring import Restored
 from db.blob_folder import BlobFolder
 from db.connection import prepare_connection
 from db.embedded import EmbeddedServer
@@ -156,10 +157,11 @@ async def compare(dsn: str, archive: Archive, report: Report) -> list[str]:
 
 async def restore(
     dsn: str, archive: Archive, report: Report, *, replace: bool, folder: BlobFolder | None = None
-) -> list[str]:
-    """Restore a backup after checking it; return the parts that could not be restored."""
+) -> Restored:
+    """Restore a backup after checking it."""
     archive.check()
     await copy_files_in(archive, folder, report)
-    missing = await restoring.restore(dsn, archive, report, replace=replace)
+    restored = await restoring.restore(dsn, archive, report, replace=replace)
     await restoring.finish(dsn)
-    return [*missing, *(f"the file {name}, which was missing already" for name in missing_files(archive))]
+    restored.missing.extend(f"the file {name}, which was missing already" for name in missing_files(archive))
+    return restored

@@ -62,3 +62,21 @@ WHERE datname = current_database();
 -- name: find_mark
 -- The comment of a database of this server. No row if there is no such database.
 SELECT coalesce(shobj_description(oid, 'pg_database'), '') FROM pg_database WHERE datname = CAST(:name AS text);
+
+-- name: export_erasures
+-- The records of all erasures, as JSON with the columns of this database's schema.
+SELECT CAST(coalesce(jsonb_agg(to_jsonb(e)), '[]') AS text) FROM erasures AS e;
+
+-- name: import_erasures
+-- Insert the exported records of erasures that are not here. Return those of tenants and owners that are here, the
+-- oldest first.
+WITH imported AS (
+    INSERT INTO erasures
+    SELECT * FROM jsonb_populate_recordset(CAST(NULL AS erasures), CAST(CAST(:records AS text) AS jsonb))
+    ON CONFLICT DO NOTHING
+    RETURNING tenant_id, id, kind, owner_id, erased_by, erased_at
+)
+SELECT kind, tenant_id, owner_id, erased_by, erased_at FROM imported AS i
+WHERE EXISTS (SELECT FROM tenants AS t WHERE t.tenant_id = i.tenant_id)
+  AND (i.owner_id IS NULL OR EXISTS (SELECT FROM owners AS o WHERE o.tenant_id = i.tenant_id AND o.id = i.owner_id))
+ORDER BY id;

@@ -55,6 +55,11 @@ def test_a_backup_is_made_verified_and_restored(
     assert run_json(run_in_acme, "restore", place)["tokenSecret"] is True
     assert (secret.read_text(), secret.stat().st_mode & 0o777) == ("a secret", 0o600)
     assert "It is hot." in run_in_acme("page", "topic/kiln", *MARA).out
+    assert run_in_acme("owners", "erase", "mara", "--tenant", "acme", "--yes").code == 0
+    (undone,) = run_json(run_in_acme, "restore", place, "--replace")["undone"]  # type: ignore[misc]
+    assert run_in_acme("owners", "erase", undone["ownerId"], "--tenant", undone["tenantId"], "--yes").code == 0
+    again = run_in_acme("restore", place, "--replace")
+    assert again.out.count(f"cairn owners erase {undone['ownerId']} --tenant {undone['tenantId']} --yes") == 1
     (tmp_path / "backup" / "tables" / "pages.copy.gz").write_bytes(b"")
     broken = run_in_acme("backup", "verify", place, "--json")
     assert (broken.code, broken.error["code"]) == (1, "ARCHIVE_BROKEN")

@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from random import Random
+from uuid import UUID
 
 import asyncpg
 import orjson
@@ -20,7 +21,9 @@ from db.database import Database
 from db.migrate import migrate, pending
 from db.tables import metadata
 from resolvers.archives.backups import back_up, compare, restore, verify
+from resolvers.archives.erasing import erase_owner, list_erasures
 from resolvers.auth.api_keys import scope_of_key
+from resolvers.auth.owners import OwnerKind, create_owner, list_owners
 from resolvers.errors import NotFound
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
@@ -89,7 +92,7 @@ async def test_a_restored_database_equals_the_backed_up_one(
     archive = Archive(tmp_path / "backup")
     assert archive.secret == SECRET
     assert {path.stat().st_mode & 0o77 for path in archive.folder.rglob("*") if path.is_file()} == {0}
-    assert await restore(empty_dsn, archive, ignore_progress, replace=False) == []
+    assert (await restore(empty_dsn, archive, ignore_progress, replace=False)).missing == []
     assert await compare(empty_dsn, archive, ignore_progress) == []
     copy = await open_copy(empty_dsn, wiki)
     try:
@@ -191,10 +194,37 @@ async def test_existing_data_is_replaced_only_on_request(
     with pytest.raises(ArchiveRefused, match="Stop them"):
         await restore(other_dsn, archive, ignore_progress, replace=True)
     await close_wiki(other)
-    assert await restore(other_dsn, archive, ignore_progress, replace=True) == []
+    assert (await restore(other_dsn, archive, ignore_progress, replace=True)).missing == []
     assert await compare(other_dsn, archive, ignore_progress) == []
     names = [row["datname"] for row in await databases(server_dsn)]
     assert [name for name in names if name.endswith(("_restoring", "_replaced"))] == []
+
+
+async def test_a_restore_keeps_the_records_of_erasures_and_names_those_to_repeat(
+    other_dsn: str, tmp_path: Path
+) -> None:
+    wiki = await open_wiki(other_dsn)
+    tenant = wiki.scope.tenant_id
+
+    async def add(name: str) -> UUID:
+        return (await create_owner(wiki.database, tenant, OwnerKind.USER, name, name)).id
+
+    async def erase(name: str) -> None:
+        await erase_owner(other_dsn, str(tenant), name, "operator", dry_run=False)
+
+    earlier, back = await add("earlier"), await add("back")
+    await erase("earlier")
+    await back_up(other_dsn, tmp_path / "backup", None, ignore_progress)
+    later = await add("later")  # the backup does not have this owner
+    await erase("back")
+    await erase("later")
+    await close_wiki(wiki)
+    restored = await restore(other_dsn, Archive(tmp_path / "backup"), ignore_progress, replace=True)
+    assert [(row["kind"], row["tenant_id"], row["owner_id"]) for row in restored.undone] == [("owner", tenant, back)]
+    again = await open_copy(other_dsn, wiki)
+    assert [row["owner_id"] for row in await list_erasures(again.database, tenant)] == [earlier, back, later]
+    assert back in {owner.id for owner in await list_owners(again.database, tenant)}
+    await close_wiki(again)
 
 
 async def databases(server_dsn: str) -> list[asyncpg.Record]:

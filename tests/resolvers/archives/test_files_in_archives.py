@@ -52,7 +52,7 @@ async def test_files_are_restored_with_the_rows_that_refer_to_them(
 
 async def load_archive(dsn: str, archive: Archive, folder: BlobFolder | None, whole: bool) -> None:
     if whole:
-        assert await restore(dsn, archive, ignore_progress, replace=False, folder=folder) == []
+        assert (await restore(dsn, archive, ignore_progress, replace=False, folder=folder)).missing == []
     else:
         await import_tenant(dsn, archive, ignore_progress, replace=False, folder=folder)
 
@@ -85,6 +85,6 @@ async def test_a_missing_file_is_reported_and_the_others_are_restored(
     await back_up(dsn, tmp_path / "archive", None, ignore_progress, folder)
     archive, there = Archive(tmp_path / "archive"), BlobFolder(tmp_path / "there")
     assert [name.rpartition("/")[2] for name in missing_files(archive)] == [hash.hex()]
-    (message,) = await restore(empty_dsn, archive, ignore_progress, replace=False, folder=there)
+    (message,) = (await restore(empty_dsn, archive, ignore_progress, replace=False, folder=there)).missing
     assert hash.hex() in message
     assert there.has(wiki.scope.tenant_id, wiki.scope.owner_id, sha256(FILE[::-1]).digest())

@@ -22,7 +22,7 @@ Move = Callable[[str, str, Wiki, Path], Awaitable[None]]
 
 async def by_backup(dsn: str, other: str, wiki: Wiki, place: Path) -> None:
     await back_up(dsn, place, None, ignore_progress)
-    assert await restore(other, Archive(place), ignore_progress, replace=False) == []
+    assert (await restore(other, Archive(place), ignore_progress, replace=False)).missing == []
 
 
 async def by_export(dsn: str, other: str, wiki: Wiki, place: Path) -> None:

@@ -16,6 +16,7 @@ from ...output import print_json, print_status, say
 
 if TYPE_CHECKING:
     from db.archives.folder import Archive, Manifest
+    from db.archives.restoring import Restored
 
     from ....settings import Settings
 
@@ -91,17 +92,13 @@ def create(
 
         from ...progress import progress
 
+        if wal is not None:
+            return await save_files(settings, dsn, dest.expanduser(), wal.expanduser().absolute(), stored_secret)
         with progress() as report:
             return await back_up(dsn, dest.expanduser(), stored_secret, report, blob_folder_of(settings))
 
     with database(settings, creates=False) as dsn:
-        if wal is not None:
-            log = wal.expanduser().absolute()
-            manifest = run_on_database(
-                dsn, lambda dsn: save_files(settings, dsn, dest.expanduser(), log, stored_secret)
-            )
-        else:
-            manifest = run_on_database(dsn, work)
+        manifest = run_on_database(dsn, work)
         record_event(dsn, "backup.created", createdAt=manifest.created_at, wal=wal is not None)
     if as_json:
         print_json(manifest_to_dict(dest, manifest) | {"tokenSecret": stored_secret is not None})
@@ -222,6 +219,9 @@ def restore(
     If it is interrupted, the database is either the old one or the restored one, never a mixture: run it again.
     """
     from db.archives.folder import Archive
+    from db.archives.restoring import Restored
+
+    from .erasing import print_undone, to_dicts
 
     if until is not None and wal is None:
         raise typer.BadParameter(
@@ -229,10 +229,9 @@ def restore(
             param_hint="--until",
         )
 
-    archive = Archive(src.expanduser())
-    settings = read_settings()
+    archive, settings = Archive(src.expanduser()), read_settings()
 
-    async def work(dsn: str) -> list[str]:
+    async def work(dsn: str) -> "Restored":
         from resolvers.archives.backups import restore as restore_backup
 
         from ...progress import progress
@@ -241,7 +240,7 @@ def restore(
             return await restore_backup(dsn, archive, report, replace=replace, folder=blob_folder_of(settings))
 
     check_secret(settings, archive.secret, replace=replace)
-    missing: list[str] = []
+    restored = Restored([], [])
     is_archiving = False
     if wal is not None:
         is_archiving = restore_files(settings, archive, wal, until, replace=replace)
@@ -249,11 +248,12 @@ def restore(
             record_event(dsn, "backup.restored", createdAt=archive.manifest.created_at, until=until)
     else:
         with database(settings, creates=True) as dsn:
-            missing = run_on_database(dsn, work)
+            restored = run_on_database(dsn, work)
             record_event(dsn, "backup.restored", createdAt=archive.manifest.created_at)
     has_secret = store_secret(settings, archive.secret)
     if as_json:
-        print_json(manifest_to_dict(src, archive.manifest) | {"tokenSecret": has_secret, "missing": missing})
+        facts = {"tokenSecret": has_secret, "missing": restored.missing, "undone": to_dicts(restored.undone)}
+        print_json(manifest_to_dict(src, archive.manifest) | facts)
         return
     if wal is not None:
         say(f"Restored the server to {until or 'the end of the log'}. Next: cairn migrate")
@@ -261,8 +261,11 @@ def restore(
             say("It no longer archives its log. To archive it again: cairn backup DEST --wal DIR")
     else:
         say(f"Restored {archive.manifest.rows:,} rows of {len(archive.manifest.tables)} tables.")
-    for item in missing:
+    for item in restored.missing:
         say(f"not restored: {item}")
+    print_undone(restored.undone)
+    if until or not (replace or wal):
+        say(f"What you erased after {until or archive.manifest.created_at} is here again: erase it again.")
 
 
 def restore_files(settings: "Settings", archive: "Archive", wal: Path, until: str | None, *, replace: bool) -> bool:
@@ -387,12 +390,11 @@ def record_event(dsn: str, event: str, subject: object = None, **detail: Any) ->
 
 
 def manifest_to_dict(path: Path, manifest: "Manifest") -> dict[str, Any]:
-    tables = {name: {"rows": table.rows, "sha256": table.sha256} for name, table in manifest.tables.items()}
     return {
         "path": str(path),
         "createdAt": manifest.created_at,
         "revision": manifest.revision,
         "rows": manifest.rows,
         "questions": len(manifest.sample),
-        "tables": tables,
+        "tables": {name: {"rows": table.rows, "sha256": table.sha256} for name, table in manifest.tables.items()},
     }

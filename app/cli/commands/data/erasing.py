@@ -12,6 +12,8 @@ from ..admin import owners, tenants
 from .backups import database, run_on_database
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from db.connection import Row
     from db.database import Database
     from resolvers.archives.erasing import Erased
@@ -134,7 +136,7 @@ def list_all(
 
     rows = run_in_session(work)
     if as_json:
-        print_json([erasure_to_dict(row) for row in rows])
+        print_json(to_dicts(rows, "counts"))
     else:
         cells = [
             (row["erased_at"], row["kind"], row["owner_id"] or "", row["erased_by"], sum(row["counts"].values()))
@@ -196,15 +198,34 @@ def retention(
         print_table(["what", "kept"], cells)
 
 
-def erasure_to_dict(row: "Row") -> dict[str, Any]:
-    return {
-        "tenantId": row["tenant_id"],
-        "kind": row["kind"],
-        "ownerId": row["owner_id"],
-        "erasedBy": row["erased_by"],
-        "erasedAt": row["erased_at"],
-        "counts": row["counts"],
-    }
+def to_dicts(erasures: "Iterable[Mapping[str, Any]]", *more: str) -> list[dict[str, Any]]:
+    """Return records of erasures as JSON objects, with `more` of their columns."""
+    return [
+        {
+            "tenantId": row["tenant_id"],
+            "kind": row["kind"],
+            "ownerId": row["owner_id"],
+            "erasedBy": row["erased_by"],
+            "erasedAt": row["erased_at"],
+        }
+        | {name: row[name] for name in more}
+        for row in erasures
+    ]
+
+
+def print_undone(erasures: "Iterable[Mapping[str, Any]]") -> None:
+    """Print the commands that repeat erasures which a restore has undone, each once."""
+    moments = {}
+    for row in erasures:
+        tenant, owner = row["tenant_id"], row["owner_id"]
+        command = {
+            "tenant": f"cairn tenants erase {tenant}",
+            "owner": f"cairn owners erase {owner} --tenant {tenant}",
+            "sources": f"cairn sources erase --by {owner or 'PERSON'} --tenant {tenant}",
+        }[row["kind"]]
+        moments[command] = row["erased_at"]
+    for command, moment in moments.items():
+        say(f"Erased on {moment:%Y-%m-%d}, and here again. To erase it: {command} --yes")
 
 
 def print_erased(erased: "Erased", dry_run: bool, as_json: bool) -> None:
