@@ -32,7 +32,7 @@ class WikiPageChange:
     page_id: strawberry.ID | None = column("Id of the page. Null for a change of the whole wiki.")
     version: int | None = column("Version of the page at that time, if known.")
     at: datetime = column("Time of the event.")
-    page: WikiPage | None = relation(changes.page, "Current state of the page. Null if it was deleted.")
+    page: WikiPage | None = relation(changes.page, "Current state of the page. Null if the kind is DELETED.")
 
 
 @strawberry.type(description="Change of a compile job.")

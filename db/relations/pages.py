@@ -347,12 +347,20 @@ job = foreign_row(compile_jobs, "job_id")
 
 
 def visible_event(event: FromClause) -> Select[Any]:
-    """Select an event. One of a page is selected only if the caller may read the page, or could before its deletion."""
+    """Select an event. One of a page is selected only if the caller may read the page, or could before.
+
+    A page that the caller may not read any more reads as deleted.
+    """
     if "page_id" not in event.c:
         return select(event)
     page, position = pages.alias(), page_positions.alias()
+    is_whole = or_(event.c.page_id.is_(None), event.c.kind == literal_column("'resync'"))
     is_seen = in_tenant(select(page.c.id).where(page.c.id == event.c.page_id)).exists()
-    last = in_tenant(select(position.c.page_id).where(position.c.page_id == event.c.page_id)).exists()
-    is_gone = and_(event.c.kind == literal_column("'deleted'"), last)
-    is_resync = event.c.kind == literal_column("'resync'")
-    return select(event).where(or_(event.c.page_id.is_(None), is_resync, is_seen, is_gone))
+    is_gone = in_tenant(select(position.c.page_id).where(position.c.page_id == event.c.page_id)).exists()
+    shown = or_(is_whole, is_seen)
+    hidden_as = {
+        "kind": case((shown, event.c.kind), else_=literal_column("'deleted'")),
+        "version": case((shown, event.c.version)),
+    }
+    columns = [hidden_as[each.name].label(each.name) if each.name in hidden_as else each for each in event.c]
+    return select(select(*columns).where(or_(shown, is_gone)).subquery())

@@ -10,11 +10,11 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID
 
-from content.sensitivity import level_of
+from content.sensitivity import is_stricter, level_of
 from db.ids import numbered_ids
 from db.sql import statements
 
-from ..subscriptions.changes import ChangeEvent
+from ..subscriptions.changes import ChangeEvent, ChangeKind
 
 if TYPE_CHECKING:
     from .writer import Writer
@@ -51,6 +51,7 @@ class ProposalEvent(NamedTuple):
 async def queue_deliveries(writer: "Writer") -> None:
     """Queue the changes of a write, and after them its proposal events, for the webhooks of its tenant."""
     deliveries = [change_values(writer, change) for change in writer.changes.all()]
+    deliveries += hidden_pages(writer)
     deliveries += [event._asdict() for event in writer.proposals]
     if not deliveries:
         return
@@ -72,3 +73,18 @@ def change_values(writer: "Writer", change: ChangeEvent) -> Mapping[str, Any]:
     if page:
         values |= {"type": page.type, "slug": page.slug, "level": level_of(page.metadata)}
     return values
+
+
+def hidden_pages(writer: "Writer") -> list[Mapping[str, Any]]:
+    """Return an event for each page that became more sensitive, for webhooks that are sent no other change of it.
+
+    To them it reads as deleted, with the type, slug and level that it had. `hidden_level` is its level now.
+    """
+    return [
+        {
+            "kind": ChangeKind.DELETED, "page_id": before.id, "type": before.type, "slug": before.slug,
+            "level": level_of(before.metadata), "hidden_level": level_of(after.metadata),
+        }
+        for before, after in writer.states.values()
+        if before and before.id not in writer.removed and is_stricter(after.metadata, before.metadata)
+    ]  # fmt: skip

@@ -276,7 +276,7 @@ def check_queue(waiting: int, oldest: float) -> Finding:
 def check_webhooks(deliveries: OpenDeliveries) -> Iterator[Finding]:
     """Check for dead deliveries, and for deliveries that have waited too long."""
     if deliveries.dead:
-        message = f"{deliveries.dead:,} deliveries are dead: their receivers have refused them for days."
+        message = f"{deliveries.dead:,} deliveries are dead: their receivers failed for days or are gone."
         action = "See cairn webhooks list --tenant SLUG. When the receiver is well, run: cairn webhooks redeliver ID"
         yield warned("webhooks", message, action)
     if deliveries.oldest > QUEUE_AGE_MAX:

@@ -9,9 +9,10 @@ SELECT EXISTS (
 
 -- name: queue_deliveries
 -- Queue the changes of a write for all webhooks of the tenant that subscribe to them, in the transaction of the write.
--- Webhooks are locked against deletion first. A deleted page is described by the given values. A change of the whole
--- wiki goes to webhooks of all page types, and a `resync` also to those of all kinds of changes. Events of proposals go
--- only to webhooks that name them: no kinds means all changes of pages.
+-- Webhooks are locked against deletion first. A deleted page is described by the given values, and so is a page that
+-- became more sensitive, for webhooks whose ceiling is below its `hidden_level` now. A change of the whole wiki goes to
+-- webhooks of all page types, and a `resync` also to those of all kinds of changes. Events of proposals go only to
+-- webhooks that name them: no kinds means all changes of pages.
 WITH wanting AS MATERIALIZED (
     SELECT w.id, w.kinds, w.types,
            array_position(ARRAY['public', 'internal', 'confidential', 'secret'], w.ceiling) AS ceiling
@@ -32,19 +33,21 @@ WITH wanting AS MATERIALIZED (
                    ARRAY['public', 'internal', 'confidential', 'secret'],
                    lower(coalesce(p.metadata ->> 'sensitivity', given.level))
                ), 4)
-           END AS level
+           END AS level,
+           array_position(ARRAY['public', 'internal', 'confidential', 'secret'], given.hidden_level) AS hidden_level
     FROM jsonb_to_recordset(CAST(:changes AS jsonb)) AS given (
-        place bigint, kind text, page_id uuid, version integer, type text, slug text, level text, proposal_id uuid,
-        operation text, significance text, author_kind text, author_id text
+        place bigint, kind text, page_id uuid, version integer, type text, slug text, level text, hidden_level text,
+        proposal_id uuid, operation text, significance text, author_kind text, author_id text
     )
     LEFT JOIN pages AS p
         ON p.tenant_id = CAST(:tenant_id AS uuid) AND p.owner_id = CAST(:owner_id AS uuid) AND p.id = given.page_id
+        AND given.hidden_level IS NULL
 ), told AS (
     SELECT w.id AS webhook_id, changed.*, row_number() OVER (PARTITION BY w.id ORDER BY changed.place) AS rank,
            row_number() OVER (ORDER BY w.id, changed.place) AS number
     FROM wanting AS w
     JOIN changed
-        ON changed.level <= w.ceiling
+        ON changed.level <= w.ceiling AND coalesce(changed.hidden_level > w.ceiling, TRUE)
         AND (
             changed.kind = ANY(w.kinds) OR (w.kinds = '{}' AND changed.proposal_id IS NULL)
             OR (changed.kind = 'resync' AND NOT w.kinds <@ CAST(:proposal_kinds AS text[]))

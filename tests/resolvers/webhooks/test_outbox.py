@@ -123,6 +123,29 @@ async def test_a_page_above_the_ceiling_is_not_sent(wiki: Wiki, level: str | Non
     assert deliveries == [0] * (3 - recipients) + [2] * recipients
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        (None, "confidential", ["deleted", "updated", "updated"]),
+        ("public", "nonsense", ["deleted", "deleted", "updated"]),
+        ("confidential", "secret", [None, "deleted", "updated"]),
+        ("public", "internal", ["updated", "updated", "updated"]),
+        ("secret", None, ["updated", "updated", "updated"]),
+    ],
+)
+async def test_a_page_that_rises_above_the_ceiling_is_sent_as_deleted(
+    wiki: Wiki, before: str | None, after: str | None, told: list[str | None]
+) -> None:
+    page_id = await create(wiki, "Austin", metadata={"sensitivity": before} if before else None)
+    ids = [await add_webhook(wiki, ceiling=ceiling) for ceiling in ("internal", "confidential", "secret")]
+    await update_page(
+        wiki.database, wiki.scope, page_id, title="The raid", slug="raid", metadata={"sensitivity": after}
+    )
+    for webhook_id, kind in zip(ids, told, strict=True):
+        seen = {"deleted": [("deleted", "austin", None)], "updated": [("renamed", "raid", 2)], None: []}[kind]
+        assert await queued(wiki, webhook_id) == seen
+
+
 async def test_changes_beyond_the_limit_become_one_event(wiki: Wiki) -> None:
     webhook_id = await add_webhook(wiki, kinds=["created"], types=["entity"])
     async with writing(wiki.database, wiki.scope) as writer:
