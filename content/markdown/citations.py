@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from ..limits import quoted
 from ..values import BadNote, Fields, format_moment, parse_time
+from .plain import excerpt
 
 T = TypeVar("T")
 NAMES = ("sources", "source_refs")
@@ -42,14 +43,17 @@ class CitationMark:
 
 @dataclass(frozen=True, slots=True)
 class ClaimMark:
-    """A superseded claim in a note. `stated_by` and `overridden_by` are the kind and ref of a source, if known."""
+    """A superseded claim in a note. `stated_by` and `overridden_by` are the kind and ref of a source, if known.
+
+    A kind of None stands for the only source with this ref.
+    """
 
     fact: str
     replacement: str
     superseded_on: datetime
     section: str | None = None
     heading: str | None = None
-    stated_by: tuple[str, str] | None = None
+    stated_by: tuple[str | None, str] | None = None
     overridden_by: tuple[str, str] | None = None
 
     def fields(self) -> dict[str, Any]:
@@ -153,12 +157,30 @@ def _stated(item: Any) -> StatedMark | None:
     return StatedMark(claim, at, section, int(count), _named_source(item.get("source")))
 
 
-def take_superseded(fields: Fields) -> tuple[ClaimMark, ...]:
-    """Remove the field `superseded`, a list of mappings, and return its claims.
+def take_superseded(fields: Fields, body: str) -> tuple[ClaimMark, ...]:
+    """Remove the field `superseded`, a list of mappings, and return its claims. Add those of the field `supersedes`.
 
-    A field of this name with other content is left in place.
+    A field of this name with other content is left in place. The claims of `supersedes` (seed 001) name no replacement:
+    it is the first paragraph of the note's body. That field stays, because the wiki may lack the sources that it names.
     """
-    return _take_all(fields, "superseded", _claim)
+    claims = _take_all(fields, "superseded", _claim)
+    blocks = (block for block in body.split("\n\n") if block.strip() and not block.lstrip().startswith("#"))
+    known, now = {claim.fact for claim in claims}, excerpt(next(blocks, ""))
+    former = [_former_claim(item, now) for item in _as_list(fields.values.get("supersedes"))]
+    if None in former:
+        return claims
+    return (*claims, *(claim for claim in former if claim and claim.fact not in known))
+
+
+def _former_claim(item: Any, now: str) -> ClaimMark | None:
+    """Read a claim `{fact, supersededOn, source}` that `now` supersedes; return None if the item is not one."""
+    if not isinstance(item, dict) or not now:
+        return None
+    fact, on, source = (item.get(name) for name in ("fact", "supersededOn", "source"))
+    at = parse_time(on) if isinstance(on, str) else None
+    if not isinstance(fact, str) or not fact.strip() or at is None:
+        return None
+    return ClaimMark(fact, now, at, stated_by=(None, source) if isinstance(source, str) and source else None)
 
 
 def _claim(item: Any) -> ClaimMark | None:

@@ -111,7 +111,7 @@ def _note(fields: Fields, link_names: tuple[str, ...], default_title: str, body:
         status=_status(fields),
         links=tuple(filter(None, map(_page_name, (link for name in link_names for link in fields.texts(name))))),
         sources=take_citations(fields),
-        superseded=take_superseded(fields),
+        superseded=take_superseded(fields, _without_title(title, body)),
         contradictions=take_contradictions(fields),
         created=_moment(fields, "created", "created_at"),
         updated=_moment(fields, "updated", "updated_at"),

@@ -8,7 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from content.notes.notes import BadNote, CitationMark, Note, check_size, from_fields, from_markdown, from_record
+from content.notes.notes import (
+    BadNote,
+    CitationMark,
+    ClaimMark,
+    Note,
+    check_size,
+    from_fields,
+    from_markdown,
+    from_record,
+)
 from tests.content.strategies import JSON, TEXTS
 
 PAGE = """---
@@ -127,6 +136,39 @@ def test_sources_of_unknown_form_stay_in_the_metadata(sources: Any) -> None:
     found = from_fields({"sources": sources, "source_refs": ["b.md"]}, "Text.", "A")
     assert found.sources == ()
     assert found.metadata == {"sources": sources, "source_refs": ["b.md"]}
+
+
+FORMER = {"source": "memory/1.md", "fact": "Initial choice was Postgres", "supersededOn": "2026-01-30"}
+
+
+def test_former_claims_are_superseded_by_what_the_page_says() -> None:
+    """The metadata keep them, since their source may not be in the wiki."""
+    found = from_fields(
+        {"supersedes": [FORMER]}, "# Ledger\n\nMySQL. Chosen for *throughput*.\n\n## More\n\nText.", "Ledger"
+    )
+    at = datetime(2026, 1, 30, tzinfo=UTC)
+    assert found.superseded == (
+        ClaimMark("Initial choice was Postgres", "MySQL. Chosen for throughput.", at, stated_by=(None, "memory/1.md")),
+    )
+    assert found.metadata == {"supersedes": [FORMER]}
+
+
+def test_a_former_claim_with_a_replacement_is_read_once() -> None:
+    own = {"fact": FORMER["fact"], "replacement": "MySQL.", "superseded_on": "2026-02-01"}
+    (claim,) = from_fields({"superseded": [own], "supersedes": [FORMER]}, "MySQL for now.", "Ledger").superseded
+    assert claim.replacement == "MySQL."
+
+
+@pytest.mark.parametrize(
+    "supersedes", [["ledger", FORMER], [{**FORMER, "fact": " "}], [{**FORMER, "supersededOn": "soon"}], "ledger", [3]]
+)
+def test_other_values_of_supersedes_are_no_claims(supersedes: Any) -> None:
+    found = from_fields({"supersedes": supersedes}, "MySQL.", "Ledger")
+    assert (found.superseded, found.metadata) == ((), {"supersedes": supersedes})
+
+
+def test_a_page_without_text_supersedes_no_claim() -> None:
+    assert from_fields({"supersedes": [FORMER]}, "", "Ledger").superseded == ()
 
 
 @pytest.mark.parametrize(

@@ -258,3 +258,28 @@ async def test_an_import_does_not_write_existing_citations_again(wiki: Wiki, dsn
         await cite(3, None, None, "It says three.")
         assert await written() == 3
         assert await wiki.rows("section_sources") == before
+
+
+LEDGER = """---
+supersedes:
+  - source: memory/2026-01-10.md
+    fact: "Initial choice was Postgres"
+    supersededOn: 2026-01-30
+---
+MySQL. Chosen over Postgres on 2026-01-30 for write throughput.
+"""
+
+
+async def test_former_claims_in_the_frontmatter_are_superseded_claims(wiki: Wiki, tmp_path: Path) -> None:
+    """They are stored once, with their source if the wiki has it, and exported."""
+    source = await wiki.add_source(ref="memory/2026-01-10.md", content="We chose Postgres.")
+    await import_files(wiki, tmp_path / "vault", {"ledger-database.md": LEDGER})
+    claim = await wiki.row("superseded_claims")
+    assert (claim["fact"], claim["stated_by_id"], claim["superseded_on"].date().isoformat()) == (
+        "Initial choice was Postgres", source, "2026-01-30",
+    )  # fmt: skip
+    assert claim["replacement"].startswith("MySQL. Chosen over Postgres")
+    assert (await run_import(wiki, tmp_path / "vault")).unchanged == 1
+    await export_folder(wiki.database, wiki.scope, tmp_path / "export")
+    await run_import(wiki, tmp_path / "export")
+    assert len(await wiki.rows("superseded_claims")) == 1
