@@ -21,6 +21,20 @@ MARK = "made by cairn restore"
 LONGEST_NAME = 63
 DATABASES = ("postgres", "template1")  # databases from which the others can be renamed
 PROVIDERS = {"b": "builtin", "c": "libc", "i": "icu"}
+EXPORT_ERASURES = "SELECT CAST(coalesce(jsonb_agg(to_jsonb(e)), '[]') AS text) FROM erasures AS e"
+IMPORT_ERASURES = """
+    WITH imported AS (
+        INSERT INTO erasures
+        SELECT * FROM jsonb_populate_recordset(CAST(NULL AS erasures), CAST(CAST($1 AS text) AS jsonb))
+        ON CONFLICT DO NOTHING
+        RETURNING tenant_id, id, kind, owner_id, erased_by, erased_at
+    )
+    SELECT kind, tenant_id, owner_id, erased_by, erased_at FROM imported AS i
+    WHERE EXISTS (SELECT FROM tenants AS t WHERE t.tenant_id = i.tenant_id)
+      AND (i.owner_id IS NULL OR EXISTS (SELECT FROM owners AS o WHERE o.tenant_id = i.tenant_id AND o.id = i.owner_id))
+    ORDER BY id
+"""
+"""The records are those of all tenants. Returned are those of which the database has the tenant and the owner."""
 
 
 class Restored(NamedTuple):
@@ -176,9 +190,9 @@ async def copy_erasures(src: str, dest: str) -> list[asyncpg.Record]:
     async with connect(src, NAME) as connection:
         if await connection.fetchval("SELECT to_regclass('erasures')") is None:  # a database of an older release
             return []
-        records = await connection.fetchval(CATALOGUE["export_erasures"].sql)
+        records = await connection.fetchval(EXPORT_ERASURES)
     async with connect(dest, NAME) as connection:
-        found: list[asyncpg.Record] = await connection.fetch(CATALOGUE["import_erasures"].sql, records)
+        found: list[asyncpg.Record] = await connection.fetch(IMPORT_ERASURES, records)
         return found
 
 
