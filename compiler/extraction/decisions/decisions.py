@@ -80,6 +80,14 @@ LEADING = re.compile(
     r"(?:(?:to|that|on|por|que|de|zu|di|pour|para|dass|de[nm])\s+|d['’]|了|要)(?=\S)",
     re.IGNORECASE,
 )
+# When or how it was decided, in English: `decided at the meeting to hire`, but not `agreed in principle to hire`.
+WHEN = re.compile(
+    r"^(?:(?:earlier|yesterday|today|tonight|recently|finally|eventually|unanimously|together|last"
+    r"|(?:on )?(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b[^,.;:!?()]{0,40}?"
+    r"|(?:at|in|during|over)\b(?! (?:principle|favou?r|to)\b) [^,.;:!?()]{1,40}?)"
+    r" (?=(?:not )?to \w|that \w)",
+    re.IGNORECASE,
+)
 GERMAN_END = re.compile(r",?\s*(?:entschieden|beschlossen|geeinigt|vereinbart)\b.*$", re.IGNORECASE)
 JAPANESE_END = re.compile(
     r"(?:する|)(?:ことにした|ことにしました|ことに決めた|に決めた|に決めました|ことに決定|に決定)。?$"
@@ -233,7 +241,8 @@ def _decision(text: str, stated: Stated, reading: Reading) -> tuple[str, str, st
         what = text[start:until]
     if stated.is_sure and len(shorter := BRACKETS_AFTER.sub("", what)) >= 6:
         what = shorter
-    what = LEADING.sub("", ASIDE.sub("", GERMAN_END.sub("", what).strip(EDGES)), count=1).strip(EDGES).rstrip(" (（")
+    what = WHEN.sub("", ASIDE.sub("", GERMAN_END.sub("", what).strip(EDGES)))
+    what = LEADING.sub("", what, count=1).strip(EDGES).rstrip(" (（")
     if not any(map(str.isalpha, what)):
         return None
     object = what

@@ -84,6 +84,22 @@ def test_a_negative_decision_keeps_its_negation_in_title_and_summary(text: str, 
     assert page.card.summary == text, "the summary says all of it"
 
 
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("We decided earlier this year to use Roam for the notes.", "Use Roam for the notes"),
+        ("We agreed at the meeting on Tuesday to hire Tom.", "Hire Tom"),
+        ("I decided last night not to buy the Brompton.", "I decided last night not to buy the Brompton"),
+        ("We decided on Monday that Tom leads the Kestrel team.", "Tom leads the Kestrel team"),
+        ("We decided together to move to Lisbon.", "Move to Lisbon"),
+        ("We agreed in principle to join Kestrel.", "In principle to join Kestrel"),
+        ("We decided to meet in Lisbon to paint.", "Meet in Lisbon to paint"),
+    ],
+)
+def test_a_title_does_not_say_when_it_was_decided(text: str, title: str) -> None:
+    assert [found for found, _ in read(f"{text[:-1]} because it is near.")] == [title]
+
+
 def test_a_decision_and_its_opposite_get_separate_pages() -> None:
     why = "because the rent is dear."
     wiki = compiled(
