@@ -205,7 +205,7 @@ page_positions = scoped_table(
 )
 """A deleted page keeps its row: its deletion is its last change, which callers see who could read the page.
 
-`deleted_sensitivity` is the least sensitive level of a page that was deleted or became more sensitive: callers who
+`deleted_sensitivity` is the least sensitive level that a page had when it was deleted or its level changed: callers who
 could read that level, but not the page, see the page as deleted.
 """
 Index(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 from content.markdown.sections import Section
-from content.sensitivity import is_stricter, level_of
+from content.sensitivity import LEVELS, level_of
 from db.connection import Row
 from db.sql import statements
 from lib.threads import offload
@@ -137,9 +137,11 @@ async def write_rows(writer: Writer, updates: Sequence[PageUpdate]) -> None:
         await writer.each(PAGES["update_page"], rows)
     if moved := [update.after for update in updates if update.after.slug != update.before.slug]:
         await writer.each(PAGES["reclaim_slug"], [{"type": page.type, "slug": page.slug} for page in moved])
-    if hidden := [update.before for update in updates if is_stricter(update.after.metadata, update.before.metadata)]:
-        levels = [level_of(page.metadata) for page in hidden]
-        await writer.run(PAGES["keep_sensitivity"], page_ids=[page.id for page in hidden], levels=levels)
+    levels = {
+        update.after.id: [level_of(page.metadata) for page in (update.before, update.after)] for update in updates
+    }
+    if lowest := {page_id: min(both, key=LEVELS.index) for page_id, both in levels.items() if len({*both}) == 2}:
+        await writer.run(PAGES["keep_sensitivity"], page_ids=[*lowest], levels=[*lowest.values()])
 
 
 async def write_texts(writer: Writer, updates: Sequence[PageUpdate]) -> None:

@@ -187,8 +187,8 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND promoted_page_id = :pa
 DELETE FROM pages WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :page_id;
 
 -- name: keep_sensitivity
--- Store the former sensitivity of pages that are deleted, or that become more sensitive, with their positions in the
--- change feed. The least sensitive level is kept: all who could read a page once are told that it is gone.
+-- Store the sensitivity of pages that are deleted, or the lower one if it changes, with their positions in the change
+-- feed. The least sensitive level is kept: all who could read a page once are told that it is gone.
 UPDATE page_positions AS changed SET deleted_sensitivity = given.level
 FROM unnest(CAST(:page_ids AS uuid[]), CAST(:levels AS text[])) AS given (page_id, level)
 WHERE changed.tenant_id = :tenant_id AND changed.owner_id = :owner_id AND changed.page_id = given.page_id

@@ -1,6 +1,7 @@
 """The change feed and events of pages that are hidden, were deleted while hidden, or became hidden."""
 
 from datetime import UTC, datetime
+from itertools import product
 from typing import Any
 from uuid import UUID
 
@@ -52,19 +53,38 @@ FOLLOWED = """query ($owner: String!, $after: String) { wikiChanges(owner: $owne
 TOLD = "subscription ($owner: String!) { wikiScopeChanged(owner: $owner) { kind pageId version page { title } } }"
 
 
+async def read_changes(
+    engine: Engine, wiki: Wiki, reader: Scope, after: str | None = None
+) -> tuple[dict[UUID, str], str | None]:
+    """Return the states of the changed pages of a wiki that a reader sees, by page, and the last cursor."""
+    variables = {"owner": str(wiki.scope.owner_id), "after": after}
+    body = orjson.loads((await engine.execute(FOLLOWED, variables, None, Context(wiki.database, reader, RICH))).body)
+    assert "errors" not in body, body
+    found = body["data"]["wikiChanges"]
+    assert all((node["page"] is None) == (node["state"] == "DELETED") for node in found["nodes"])
+    return {UUID(node["pageId"]): node["state"] for node in found["nodes"]}, found["pageInfo"]["endCursor"]
+
+
+async def test_the_feed_shows_the_pages_that_the_caller_may_read_or_once_could(wiki: Wiki, engine: Engine) -> None:
+    reader, expected = (await wiki.colleague()).scope, {}
+    for levels in product(("internal", "confidential", SECRET), repeat=3):
+        first, *later = levels
+        draft = PageDraft("topic", " ".join(levels), fields={"sensitivity": first})
+        page_id = (await create_page(wiki.database, wiki.scope, draft)).page_id
+        for level in later:
+            await update_page(wiki.database, wiki.scope, page_id, fields={"sensitivity": level})
+        if "internal" in levels:
+            expected[page_id] = "ACTIVE" if levels[-1] == "internal" else "DELETED"
+    assert (await read_changes(engine, wiki, reader))[0] == expected
+
+
 async def test_a_page_that_becomes_hidden_reads_as_deleted_in_the_feed_and_events(wiki: Wiki, engine: Engine) -> None:
     """A client with a copy of the wiki drops the page. The feed names no page that the caller never could read."""
     reader = (await wiki.colleague()).scope
     here = (wiki.database, wiki.scope)
 
     async def follow(after: str | None) -> tuple[dict[UUID, str], str | None]:
-        context = Context(wiki.database, reader, RICH)
-        variables = {"owner": str(wiki.scope.owner_id), "after": after}
-        body = orjson.loads((await engine.execute(FOLLOWED, variables, None, context)).body)
-        assert "errors" not in body, body
-        found = body["data"]["wikiChanges"]
-        assert all((node["page"] is None) == (node["state"] == "DELETED") for node in found["nodes"])
-        return {UUID(node["pageId"]): node["state"] for node in found["nodes"]}, found["pageInfo"]["endCursor"]
+        return await read_changes(engine, wiki, reader, after)
 
     async def told(scope: Scope, page_id: UUID) -> Any:
         context = Context(wiki.database, scope, RICH)
