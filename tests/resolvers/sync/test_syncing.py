@@ -215,3 +215,18 @@ async def test_an_idle_sync_runs_as_many_statements_in_a_large_wiki_as_in_a_smal
     for n in range(60):
         write_note(large, f"N{n}.md", f"Note {n}.\n")
     assert await statements(large) == few > 0
+
+
+async def test_the_file_of_a_page_that_becomes_too_sensitive_is_removed(wiki: Wiki, tmp_path: Path) -> None:
+    """A file with an edit stays, and the page is unchanged."""
+    here, guest = (wiki.database, wiki.scope), await wiki.colleague()
+    ids = [(await create_page(*here, PageDraft("topic", title, body="Words."))).page_id for title in ("Pay", "Plan")]
+    await sync(guest, tmp_path)
+    write_note(tmp_path, "topic/plan.md", (tmp_path / "topic/plan.md").read_text() + "\nMine.\n")
+    for page_id in ids:
+        await update_page(*here, page_id, fields={"sensitivity": "secret"})
+    result = await sync(guest, tmp_path)
+    assert sync_actions(result) == [("remove", "topic/pay.md")]
+    assert note_texts(tmp_path).keys() == {"topic/plan.md"}
+    assert note_texts(tmp_path)["topic/plan.md"].endswith("Mine.\n")
+    assert [page["body_md"] for page in await wiki.rows("pages")] == ["Words.", "Words."]
