@@ -42,8 +42,11 @@ class Restored(NamedTuple):
 
     missing: list[str]
     """Descriptions of what could not be restored."""
-    undone: list[asyncpg.Record]
-    """Records of the erasures that are undone: the replaced database had them, and the archive has what was erased."""
+    undone: list[asyncpg.Record] | None
+    """Records of the erasures that are undone: the replaced database had them, and the archive has what was erased.
+
+    None if no database was replaced that could tell.
+    """
 
 
 async def restore(dsn: str, archive: Archive, report: Report, *, replace: bool) -> Restored:
@@ -79,7 +82,7 @@ async def restore(dsn: str, archive: Archive, report: Report, *, replace: bool) 
             await drop_empty(connection, manifest.revision)
     if is_used:
         return await replace_database(dsn, archive, report)
-    return Restored(await load(dsn, archive, report), [])
+    return Restored(await load(dsn, archive, report), None)
 
 
 async def has_tenants(connection: asyncpg.Connection) -> bool:

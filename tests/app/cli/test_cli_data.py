@@ -20,11 +20,11 @@ from tests.app.command_line import MARA, RunCommand
 from tests.conftest import execute
 
 
-def run_json(run: RunCommand, *arguments: str) -> dict[str, object]:
+def run_json(run: RunCommand, *arguments: str) -> dict[str, Any]:
     """Run a command with `--json` and return its result."""
     result = run(*arguments, "--json")
     assert result.code == 0, result.err
-    report: dict[str, object] = orjson.loads(result.out)
+    report: dict[str, Any] = orjson.loads(result.out)
     return report
 
 
@@ -40,7 +40,7 @@ def test_a_backup_is_made_verified_and_restored(
     place = str(tmp_path / "backup")
     backup = run_json(run_in_acme, "backup", place)
     assert backup["tokenSecret"] is True
-    assert backup["tables"]["pages"]["rows"] == 1  # type: ignore[index]
+    assert backup["tables"]["pages"]["rows"] == 1
     again = run_in_acme("backup", place, "--json")
     assert (again.code, again.error["code"]) == (1, "ARCHIVE_REFUSED")
     verified = run_json(run_in_acme, "backup", "verify", place)
@@ -52,11 +52,12 @@ def test_a_backup_is_made_verified_and_restored(
     secret.write_text("another secret")
     assert "another secret" in run_in_acme("restore", place).err
     secret.unlink()
-    assert run_json(run_in_acme, "restore", place)["tokenSecret"] is True
+    restored = run_json(run_in_acme, "restore", place, "--replace")  # the database is empty
+    assert (restored["tokenSecret"], restored["undone"]) == (True, None)
     assert (secret.read_text(), secret.stat().st_mode & 0o777) == ("a secret", 0o600)
     assert "It is hot." in run_in_acme("page", "topic/kiln", *MARA).out
     assert run_in_acme("owners", "erase", "mara", "--tenant", "acme", "--yes").code == 0
-    (undone,) = run_json(run_in_acme, "restore", place, "--replace")["undone"]  # type: ignore[misc]
+    (undone,) = run_json(run_in_acme, "restore", place, "--replace")["undone"]
     assert run_in_acme("owners", "erase", undone["ownerId"], "--tenant", undone["tenantId"], "--yes").code == 0
     again = run_in_acme("restore", place, "--replace")
     assert again.out.count(f"cairn owners erase {undone['ownerId']} --tenant {undone['tenantId']} --yes") == 1

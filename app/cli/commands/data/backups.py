@@ -240,8 +240,7 @@ def restore(
             return await restore_backup(dsn, archive, report, replace=replace, folder=blob_folder_of(settings))
 
     check_secret(settings, archive.secret, replace=replace)
-    restored = Restored([], [])
-    is_archiving = False
+    restored, is_archiving = Restored([], None), False
     if wal is not None:
         is_archiving = restore_files(settings, archive, wal, until, replace=replace)
         with database(settings, creates=False) as dsn:
@@ -252,7 +251,8 @@ def restore(
             record_event(dsn, "backup.restored", createdAt=archive.manifest.created_at)
     has_secret = store_secret(settings, archive.secret)
     if as_json:
-        facts = {"tokenSecret": has_secret, "missing": restored.missing, "undone": to_dicts(restored.undone)}
+        undone = None if restored.undone is None else to_dicts(restored.undone)
+        facts = {"tokenSecret": has_secret, "missing": restored.missing, "undone": undone}
         print_json(manifest_to_dict(src, archive.manifest) | facts)
         return
     if wal is not None:
@@ -263,8 +263,8 @@ def restore(
         say(f"Restored {archive.manifest.rows:,} rows of {len(archive.manifest.tables)} tables.")
     for item in restored.missing:
         say(f"not restored: {item}")
-    print_undone(restored.undone)
-    if until or not (replace or wal):
+    print_undone(restored.undone or ())
+    if until or (restored.undone is None and wal is None):
         say(f"What you erased after {until or archive.manifest.created_at} is here again: erase it again.")
 
 
